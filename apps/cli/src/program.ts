@@ -13,7 +13,7 @@ export function createProgram(context: Context): Command {
   const { terminal } = context;
   const program = new Command('weir')
     .description('The command line of Weir, the DNS filter.')
-    // Of commands that have others below them; that of the program, which has several levels, is below.
+    // For groups of commands. The program has a `help` of its own below, which takes a path of several names.
     .helpCommand('help [command]', HELP_DESCRIPTION)
     .helpCommand(false)
     .exitOverride()

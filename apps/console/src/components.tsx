@@ -127,7 +127,7 @@ export function Remaining({ until }: { until: string }): JSX.Element {
   return <span class="remaining">{duration(seconds)}</span>;
 }
 
-/** Of a year with four digits, after which the keyboard goes on to the hour. */
+/** Its year has four digits. So the browser goes on to the hour after the fourth one. */
 const LAST_TIME = '9999-12-31T23:59';
 
 interface FieldProperties {

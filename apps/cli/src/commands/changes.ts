@@ -15,7 +15,7 @@ interface Options extends JsonOption {
 const NEWEST = 100;
 /** Of one change; a batch has up to ten thousand. */
 const KEYS_SHOWN = 5;
-/** Of the columns before the last one, of changes that are followed: no call has a longer route. */
+/** Widths of the columns before the last one, for changes that are followed. No call has a longer route. */
 const WIDTHS = [8, 24, 12, 56];
 
 /** Prints who changed what, with --follow as it comes. */

@@ -7,7 +7,7 @@ type Follows = readonly [path: string, words: readonly Word[]];
 
 /** The script that completes command lines in a shell, made from the commands themselves. */
 export function completion(program: Command, shell: 'bash' | 'zsh'): string {
-  // The first one of a path counts.
+  // Where a path is there twice, its first entry counts.
   const all = [...namesOf(program, 'help'), ...commandsOf(program, '')];
   const paths = all.filter(([path]) => path !== '').map(([path]) => `'${path}'`);
   // The command of the line so far: `catalogue check`.

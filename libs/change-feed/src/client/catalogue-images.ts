@@ -86,7 +86,7 @@ export class CatalogueImages {
     if (kept === undefined) return this.fetch(announced, signal, base);
     const onDisk = await this.orNull(this.read(kept, announced));
     const image = onDisk ?? (await this.fetch(announced, signal, base));
-    // It removes files that are being written, and would go on with the image before.
+    // That attempt would remove the files of this image while they are written, and keep the older image again.
     await this.retrying;
     clearTimeout(this.retry);
     kept.lacksImage = false;

@@ -144,7 +144,7 @@ export class FollowerLink {
   async announce(inForce: Head): Promise<void> {
     // The other connection may have been quicker, and have led here.
     await this.connecting;
-    // A lease behind the goodbye would be that of a missing resolver.
+    // A lease that is written after the goodbye would count as a missing resolver.
     if (this.isStopped) return;
     this.inForce = inForce;
     await this.send('set');

@@ -324,7 +324,7 @@ export class ChangePublisher {
       this.headFault.end();
     } catch (error) {
       this.headFault.note(error);
-      // Nothing is published without the head, so it would stay.
+      // Without the head nothing is published, so a fault of publishing could not end.
       this.publishFault.end();
     }
   }

@@ -112,7 +112,7 @@ export class ConnectionLostError extends Error {
   }
 }
 
-/** PostgreSQL is a standby: it may lack changes, and not know of a COMMIT. The code is that of a change there. */
+/** PostgreSQL is a standby: it may lack changes, and not know of a COMMIT. The code is that of a write on a standby. */
 export class StandbyError extends Error {
   override readonly name = 'StandbyError';
   readonly code = '25006';

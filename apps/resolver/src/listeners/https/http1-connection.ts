@@ -63,7 +63,7 @@ export class Http1Server {
       // Node goes on with what it has read when the connection is closed.
       if (!socket.destroyed) this.connections.get(socket)?.take(request, response);
     };
-    // Joined, two Host fields are none.
+    // Two Host fields are joined by a comma and a blank, which HOST does not allow.
     const options = { maxHeaderSize: MAX_HEADER_BYTES, joinDuplicateHeaders: true };
     this.server = createServer(options, take);
     // Node would answer an unknown expectation by itself, and nothing would count that.
