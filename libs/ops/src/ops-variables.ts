@@ -16,8 +16,8 @@ export const OPS_VARIABLES = {
   }),
   DRAIN_S: integer(0, LONGEST_DRAIN_S, {
     description:
-      'Seconds between SIGTERM or SIGINT and the stop. The process is not ready then and still answers, so that load ' +
-      'balancers can take it out of service. The stop itself takes up to 10 seconds more.',
+      'Seconds between SIGTERM, SIGINT or SIGHUP and the stop. The process is not ready then and still answers, so ' +
+      'that load balancers can take it out of service. The stop itself takes up to 10 seconds more.',
     default: '0',
   }),
 } as const;

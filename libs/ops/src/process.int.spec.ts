@@ -23,7 +23,7 @@ async function endAt(message: string, env: Record<string, string>, signal: NodeJ
 }
 
 describe('a process that is told to stop', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)(
+  it.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'drains for as long as it is told at %s, then stops and exits 0',
     async (signal) => {
       const { code, lines } = await endAt('up', { DRAIN_S: '1' }, signal);

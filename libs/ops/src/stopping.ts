@@ -25,9 +25,9 @@ export interface StopOptions {
 const DEADLINE_MS = 9_000;
 
 /**
- * At the first SIGTERM or SIGINT the service drains for `drainSeconds` and then stops. The process exits with 0, or
- * with 1 when the stop failed or took too long. A process that is still starting does not drain: it has no clients yet.
- * It exits with 0 at once, or when its start is complete and undone.
+ * At the first SIGTERM, SIGINT or SIGHUP the service drains for `drainSeconds` and then stops. The process exits with
+ * 0, or with 1 when the stop failed or took too long. A process that is still starting does not drain: it has no
+ * clients yet. It exits with 0 at once, or when its start is complete and undone.
  *
  * Call it before the start is complete: process 1 of a container does not receive a signal without a handler.
  */
@@ -61,7 +61,7 @@ export function stopOnSignal(starting: Promise<Service>, options: StopOptions): 
     await (running ?? (await starting)).stop();
     log.info({}, 'stopped');
   };
-  process.on('SIGTERM', onSignal).on('SIGINT', onSignal);
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP']) process.on(signal, onSignal);
 }
 
 export type Stop = () => unknown;
