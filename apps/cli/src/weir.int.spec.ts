@@ -627,6 +627,26 @@ describe('weir', () => {
     },
   );
 
+  it('lists secret categories, of which the API tells the id only', async () => {
+    const categories = [
+      { id: 2, name: 'Gambling', group: null, purpose: 'other', mandatory: false, domains: 1200 },
+      { id: 32, secret: true },
+    ];
+    const server = createServer((_request, response) => {
+      response.setHeader('Content-Type', 'application/json').setHeader('X-Request-Id', '1');
+      response.end(JSON.stringify(categories));
+    });
+    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+    const WEIR_URL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { out, errors } = await runWeir(['categories'], { WEIR_URL, WEIR_TOKEN: TOKEN });
+    server.close();
+    expect(errors).toEqual([]);
+    expect(out.slice(1)).toEqual([
+      expect.stringMatching(/^2 +Gambling .* 1,200$/),
+      expect.stringMatching(/^32 .* secret$/),
+    ]);
+  });
+
   it('keeps the columns of changes, also of those that it follows', async () => {
     const change = {
       revision: 7,

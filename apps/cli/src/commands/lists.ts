@@ -17,7 +17,7 @@ export async function categories(
   { environment, terminal }: Context,
   { json }: JsonOption,
 ): Promise<void> {
-  const all = await new Api(environment).get<readonly CategoryDto[]>('/categories/', ['purpose']);
+  const all = await new Api(environment).get<readonly CategoryDto[]>('/categories/', ['id']);
   if (json) return terminal.print(JSON.stringify(all));
   const rows = all.map(({ id, name, group, purpose, mandatory, domains }) => [
     ...[id, name, group, purpose].map(textOf),
