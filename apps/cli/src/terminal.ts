@@ -1,4 +1,6 @@
-import { stripVTControlCharacters, styleText } from 'node:util';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
+import { styleText } from 'node:util';
 
 /** What is used of a stream of the process. */
 export interface Output {
@@ -95,14 +97,23 @@ export class Terminal {
   }
 }
 
+/** Nothing is read: it measures its prompt, as the only one in Node that knows how wide a character is. */
+const ruler = createInterface({ input: new PassThrough() });
+
+/** How many columns of a terminal a text without line breaks takes: an East Asian character and an emoji two. */
+function widthOf(text: string): number {
+  ruler.setPrompt(text);
+  return ruler.getCursorPos().cols;
+}
+
 /** Rows in columns: the first `left` are aligned to the left, the others to the right. Cells may have a style. */
 export function table(rows: readonly (readonly string[])[], left: number): string[] {
-  const lengths = rows.map((row) => row.map((cell) => stripVTControlCharacters(cell).length));
-  const widths = (rows[0] ?? []).map((_, i) => Math.max(...lengths.map((row) => row[i])));
+  const taken = rows.map((row) => row.map(widthOf));
+  const widths = (rows[0] ?? []).map((_, i) => Math.max(...taken.map((row) => row[i])));
   return rows.map((row, r) =>
     row
       .map((cell, i) => {
-        const blanks = ' '.repeat(widths[i] - lengths[r][i]);
+        const blanks = ' '.repeat(widths[i] - taken[r][i]);
         return i < left ? cell + blanks : blanks + cell;
       })
       .join('  ')
