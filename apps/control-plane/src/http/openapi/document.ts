@@ -112,6 +112,13 @@ export interface OpenApiMessage {
   readonly content?: Readonly<Record<string, { readonly schema: ValueSchema }>>;
 }
 
+const REQUEST_ID = {
+  description:
+    'That of the request, if it has one of 1 to 64 letters, digits, dots, underscores and hyphens; otherwise a UUID. ' +
+    'It is in the record of the change, and in the log',
+  schema: { type: 'string' },
+};
+
 const DESCRIPTION = `Filtering configuration of subscribers. Every change is in force on every resolver when the call
 returns: \`X-Config-Revision\` is its revision, and \`X-Config-Applied\` says how many of the live resolvers have
 applied it. Every request is applied completely or not at all.`;
@@ -132,6 +139,7 @@ export function createDocument(endpoints: readonly Endpoint[]): OpenApiDocument 
     paths,
     components: {
       schemas: { ...components.schemas, ...ERROR_SCHEMAS },
+      headers: { 'X-Request-Id': REQUEST_ID },
       securitySchemes: { bearer: { type: 'http', scheme: 'bearer' } },
     },
     security: [{ bearer: [] }],
@@ -153,7 +161,7 @@ function describeOperation(endpoint: Endpoint, components: ComponentSchemas): Op
     tags: [tag ?? pattern.split('/')[1] ?? ''],
     ...(parameters.length > 0 && { parameters }),
     ...(body && { requestBody: { required: true, ...content(components.refer(body, 'request')) } }),
-    responses: {
+    responses: withRequestId({
       [status]: describeSuccess(endpoint, components),
       ...(dryRun && {
         200: {
@@ -163,8 +171,20 @@ function describeOperation(endpoint: Endpoint, components: ComponentSchemas): Op
         },
       }),
       ...errorResponsesOf(endpoint),
-    },
+    }),
   } as OpenApiOperation;
+}
+
+function withRequestId(
+  responses: Readonly<Record<string, OpenApiMessage>>,
+): Record<string, OpenApiMessage> {
+  const id = { 'X-Request-Id': { $ref: '#/components/headers/X-Request-Id' } };
+  return Object.fromEntries(
+    Object.entries(responses).map(([status, response]) => [
+      status,
+      { ...response, headers: { ...id, ...response.headers } },
+    ]),
+  );
 }
 
 /** `GET /net/:int_ip` is `getNetInt_ip`. */
@@ -191,9 +211,9 @@ const REVISION = {
 };
 
 function describeSuccess(
-  { method, summary, answer, tag, streams }: Endpoint,
+  { method, summary, answer, tag, streams, headers: own }: Endpoint,
   components: ComponentSchemas,
-): object {
+): OpenApiMessage {
   const applied = {
     description: 'Live resolvers that have applied the change, of all live resolvers: 3/3',
     schema: { type: 'string', pattern: '^\\d+/\\d+$' },
@@ -202,6 +222,7 @@ function describeSuccess(
   const headers = {
     ...(tag === READING && !isChange ? {} : { 'X-Config-Revision': REVISION }),
     ...(isChange && { 'X-Config-Applied': applied }),
+    ...own,
   };
   if (answer === undefined) return { description: summary, headers };
   const described = content(components.refer(answer, 'answer'));

@@ -230,6 +230,11 @@ const REQUESTS: Readonly<Record<string, Requests>> = {
   },
 };
 
+/** What HTTP itself says of a response. */
+const HTTP_HEADERS = [
+  ...['Date', 'Connection', 'Keep-Alive', 'Cache-Control'],
+  ...['Content-Type', 'Content-Length', 'Transfer-Encoding'],
+];
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const TOO_LONG = JSON.stringify('x'.repeat(5_000));
 
@@ -411,6 +416,9 @@ describe('every documented response', () => {
     // The harness checks the body against the document.
     const answer = await provoke(endpoint, status);
     expect(String(answer.status)).toBe(status);
+    const undocumented = new Headers(answer.headers);
+    for (const name of [...HTTP_HEADERS, ...headers]) undocumented.delete(name);
+    expect([...undocumented.keys()]).toEqual([]);
     if (['429', '503'].includes(status)) expect(answer.headers.get('retry-after')).toBe('1');
     if (status === '504') expect(answer.headers.has('retry-after')).toBe(false);
     if (status === '401') expect(answer.headers.get('www-authenticate')).toBe('Bearer');

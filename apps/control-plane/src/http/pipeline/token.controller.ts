@@ -31,8 +31,13 @@ export class TokenController {
 
   @ReadingEndpoint('GET /token/', {
     summary: 'What the token of this call may do, from where and until when',
-    description: 'The header `X-Schedule-Timezone` names the time zone of schedules.',
     answer: OwnTokenDto,
+    headers: {
+      'X-Schedule-Timezone': {
+        description: 'The time zone of schedules: `SCHEDULE_TIMEZONE`',
+        schema: { type: 'string' },
+      },
+    },
     isLocal: true,
   })
   get(

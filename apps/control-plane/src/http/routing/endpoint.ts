@@ -44,6 +44,8 @@ export interface EndpointShape {
   readonly isListing?: true;
   /** It also answers as a stream of events, to clients that accept `text/event-stream`. */
   readonly streams?: true;
+  /** Headers of its success that others do not have, as OpenAPI describes them. */
+  readonly headers?: Readonly<Record<string, object>>;
   /** It is answered without the database. */
   readonly isLocal?: true;
   /** Errors besides those that any request may have. */
