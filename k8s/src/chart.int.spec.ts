@@ -412,6 +412,15 @@ describe('the chart', () => {
     );
   });
 
+  it('lets only some networks reach the management API from outside, and pods see who calls', () => {
+    const service = { type: 'LoadBalancer', loadBalancerSourceRanges: ['192.0.2.0/24'] };
+    const objects = render({ values: overlay(MINIMAL, { controlPlane: { service } }) });
+    expect(findObject(objects, 'Service', 'weir-control-plane')['spec']).toMatchObject({
+      ...service,
+      externalTrafficPolicy: 'Local',
+    });
+  });
+
   it('gives UDP and TCP one Service, or one each with separateUdp', () => {
     const separate = {
       resolver: { env: { UPSTREAMS: ['192.0.2.53'] }, service: { separateUdp: true } },

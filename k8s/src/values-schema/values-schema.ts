@@ -81,7 +81,7 @@ const PROCESS: Properties = {
   extraContainers: OBJECTS,
 };
 
-/** A Service for subscribers. */
+/** A Service that may be reached from outside the cluster. */
 function publicService(more: Properties): ValueSchema {
   return object({
     type: enumOf('LoadBalancer', 'NodePort', 'ClusterIP'),
@@ -187,11 +187,7 @@ const controlPlane = object({
   tokensSecret: NAME,
   snapshotSizeLimit: QUANTITY,
   catalogue: OBJECT,
-  service: object({
-    type: enumOf('ClusterIP', 'NodePort', 'LoadBalancer'),
-    port: PORT,
-    annotations: STRING_MAP,
-  }),
+  service: publicService({ port: PORT }),
   ingress: {
     ...object({
       enabled: BOOLEAN,
