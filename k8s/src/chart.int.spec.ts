@@ -388,6 +388,10 @@ describe('the chart', () => {
       'migration.extraEnv: the container has DATABASE_URL already',
     ],
     [
+      { resolver: { autoscaling: { enabled: true }, resources: { requests: { cpu: null } } } },
+      'resolver.autoscaling needs resolver.resources.requests.cpu',
+    ],
+    [
       { catalogue: { sets: ['a'] }, controlPlane: { env: { CATALOGUE_SETS: ['b'] } } },
       'CATALOGUE_SETS',
     ],
