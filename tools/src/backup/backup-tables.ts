@@ -38,18 +38,12 @@ export const OMITTED_TABLES = ['_prisma_migrations', 'schema_compatibility', 'ch
 export const LIST_TABLES: readonly string[] = ['catalogue_source', 'catalogue_held'];
 export const LIST_COLUMNS = ['names', 'places', 'protected'] as const;
 
-/** Overrides settings of the database: our statements may take long, and the text format must be fixed. */
-const SETTINGS = `
-  SET statement_timeout = 0; SET lock_timeout = 0; SET idle_in_transaction_session_timeout = 0;
-  SET bytea_output = 'hex'; SET client_encoding = 'UTF8'`;
-
 /** Runs `use` with its own connection. @throws StartError with one line when the database cannot be reached */
 export function withClient<T>(
   databaseUrl: string,
   use: (client: pg.Client) => Promise<T>,
 ): Promise<T> {
-  const work = (client: pg.Client) => client.query(SETTINGS).then(() => use(client));
-  return withConnection(databaseUrl, work, 'DATABASE_URL, or the local stack', 'weir-backup');
+  return withConnection(databaseUrl, use, 'DATABASE_URL, or the local stack', 'weir-backup');
 }
 
 /** Columns of a table that have values of their own. @param isWanted a condition on `attname` */

@@ -313,6 +313,22 @@ describe('backup and restore', () => {
     expect(await backup).toBe('42');
   });
 
+  it('restore after a change that was in progress, whatever dates and isolation the database has set', async () => {
+    await backUp();
+    const name = new URL(url).pathname.slice(1);
+    await client.query(`
+      ALTER DATABASE ${name} SET DateStyle = 'German, DMY';
+      ALTER DATABASE ${name} SET default_transaction_isolation = 'serializable'`);
+    await client.query(`BEGIN; UPDATE ${HEAD_TABLE} SET revision = 43`);
+    const restoring = restore({ replace: true });
+    const waiting = `SELECT FROM pg_stat_activity
+                     WHERE datname = current_database() AND wait_event_type = 'Lock'`;
+    const other = await connect();
+    await expect.poll(async () => (await other.query(waiting)).rowCount).toBe(1);
+    await client.query('COMMIT');
+    expect(await restoring).toBe(42);
+  });
+
   describe('change nothing and explain why', () => {
     const expectRefusal = async (
       message: string | RegExp,

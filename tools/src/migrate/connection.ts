@@ -4,7 +4,17 @@ import pg from 'pg';
 const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
- * Runs `use` with its own connection, and closes it afterwards.
+ * Overrides what the database or the role has set: our statements may take long, a transaction that has waited sees the
+ * changes before it, and texts have a fixed form. Each release of PostgreSQL has its own timeouts.
+ */
+const SETTINGS = `
+  SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('statement_timeout', 'lock_timeout',
+    'transaction_timeout', 'idle_in_transaction_session_timeout', 'idle_session_timeout');
+  SET default_transaction_isolation = 'read committed'; SET DateStyle = 'ISO'; SET bytea_output = 'hex';
+  SET client_encoding = 'UTF8'`;
+
+/**
+ * Runs `use` with its own connection and the settings that it needs, and closes it afterwards.
  * @param hint what a user should look at when the database cannot be reached
  * @param application what PostgreSQL shows as `application_name`
  * @throws StartError with one line when the database cannot be reached.
@@ -29,6 +39,7 @@ export async function withConnection<T>(
     throw new StartError(`the database cannot be reached: ${reasonOf(cause)} (${hint})`, { cause });
   });
   try {
+    await client.query(SETTINGS);
     return await use(client);
   } finally {
     await client.end();

@@ -115,6 +115,18 @@ describe('migrate', () => {
     ]);
   });
 
+  it('finds what it applied, and may take long, whatever times and dates the database has set', async () => {
+    const name = new URL(databaseUrl).pathname.slice(1);
+    await client.query(`
+      ALTER DATABASE ${name} SET DateStyle = 'German, DMY';
+      ALTER DATABASE ${name} SET statement_timeout = '200ms'`);
+    await addMigration(SECOND, 'SELECT pg_sleep(0.4)');
+    expect(await run()).toEqual([FIRST, SECOND]);
+    expect(await run()).toEqual([]);
+    const time = expect.stringMatching(/^applied  \S+  2\d{3}-/);
+    expect((await readStatus(databaseUrl, folder)).lines).toEqual([time, time]);
+  });
+
   it('refuses a database with a migration that prisma migrate left unfinished', async () => {
     await run();
     await client.query('UPDATE _prisma_migrations SET finished_at = NULL');
