@@ -134,6 +134,7 @@ describe('SCHEMA', () => {
     ['DNS_PORT', '65536'],
     ['DNS_HOST', 'localhost'],
     ['DNS_HOST', '192.0.2.1,192.0.2.1'],
+    ['DNS_HOST', '::,::1'],
     ['UPSTREAMS', 'resolver.example'],
     ['UPSTREAMS', Array.from({ length: 17 }, () => '192.0.2.1').join(',')],
     ['BLOCK_PAGE_IPV4', '2001:db8::1'],

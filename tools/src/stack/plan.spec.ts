@@ -107,11 +107,20 @@ describe('the plan of the local stack', () => {
   it.each([
     ['192.0.2.53,192.0.2.53', '192.0.2.53 is there twice'],
     ['192.0.2.53;192.0.2.53', '192.0.2.53 is there twice'],
+    ['0.0.0.0,192.0.2.53', '0.0.0.0 includes 192.0.2.53'],
+    ['2001:db8::53;::', ':: includes 2001:db8::53'],
     ['192.0.2.53;', 'an item is empty'],
     ['localhost', '"localhost" is not one'],
   ])('refuses DNS_HOST=%s', (DNS_HOST, reason) => {
     expect(() => parseVariables(STACK_SCHEMA, { DNS_HOST })).toThrow(reason);
   });
+
+  it.each(['0.0.0.0,::', '::,192.0.2.53', '0.0.0.0,2001:db8::53'])(
+    'takes DNS_HOST=%s: the wildcard address of one family beside addresses of the other',
+    (DNS_HOST) => {
+      expect(parseVariables(STACK_SCHEMA, { DNS_HOST }).DNS_HOST).toEqual([DNS_HOST.split(',')]);
+    },
+  );
 
   it('gives the block page its ports, its folder, and the key and feed of the resolvers', () => {
     const blockPage = planProcesses(configuration, secrets, '/data', stores).at(-1);

@@ -97,12 +97,18 @@ export function listenAddressGroups(
   });
 }
 
-/** @returns the addresses, each of which is there once */
+const wildcardOf = (item: string): string => (addressFamily(item) === 4 ? '0.0.0.0' : '::');
+
+/** @returns the addresses, each of which is there once, and not in the wildcard address of its family too */
 function checkListenAddresses(items: readonly string[]): readonly string[] {
   const bad = items.find((item) => addressFamily(item) === 0);
   if (bad !== undefined) throw new VariableFault(`"${bounded(bad)}" is not one`);
   const twice = items.find((item, i) => items.indexOf(item) !== i);
   if (twice !== undefined) throw new VariableFault(`${twice} is there twice`);
+  const covered = items.find(
+    (item) => item !== wildcardOf(item) && items.includes(wildcardOf(item)),
+  );
+  if (covered !== undefined) throw new VariableFault(`${wildcardOf(covered)} includes ${covered}`);
   return items;
 }
 
