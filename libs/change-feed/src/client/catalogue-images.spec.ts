@@ -182,6 +182,15 @@ describe('CatalogueImages', () => {
     expect(readdirSync(kept.folder)).toEqual([`catalogue-${announced('one').sha256}`]);
   });
 
+  it('leaves nothing of an image for which the disk has no room, so that other files have it', async () => {
+    const call = kept.files.call.bind(kept.files) as (...request: unknown[]) => Promise<never>;
+    vi.spyOn(kept.files, 'call').mockImplementation((...request) =>
+      request[0] === 'flush' ? Promise.reject(new Error('the disk is full')) : call(...request),
+    );
+    expect(await load('one')).toBe('one');
+    expect([kept.lacksImage, readdirSync(kept.folder)]).toEqual([true, []]);
+  });
+
   it('keeps an image although another attempt to keep the one before is under way, and fails', async () => {
     writeFileSync(kept.folder, 'a file in the place of the folder');
     await load('one');

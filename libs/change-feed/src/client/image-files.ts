@@ -91,19 +91,24 @@ export async function writeImage(
 ): Promise<void> {
   const { folder, files } = kept;
   const path = pathOf(folder, announced);
+  const unfinished = `${path}.new`;
   await files.call('makeFolder', folder);
-  const file = await files.call('create', `${path}.new`);
+  const file = await files.call('create', unfinished);
   try {
     for (let start = 0; start < image.length; start += CHUNK_BYTES) {
       await files.call('write', file, image.slice(start, start + CHUNK_BYTES));
       if (start % FLUSH_BYTES === 0) await files.call('flush', file);
     }
     await files.call('flush', file);
+  } catch (error) {
+    // It would take the room of the configuration.
+    await files.call('remove', unfinished).catch(() => undefined);
+    throw error;
   } finally {
     // A thread that has ended has closed the file.
     await files.call('close', file).catch(() => undefined);
   }
-  await files.call('rename', `${path}.new`, path);
+  await files.call('rename', unfinished, path);
   await removeOthers(kept);
 }
 
