@@ -5,6 +5,9 @@ export class DatabaseMismatchError extends Error {
   override readonly name = 'DatabaseMismatchError';
 }
 
+/** PostgreSQL refuses the role or its password, as while that is replaced. */
+const REFUSES_ROLE: ReadonlySet<unknown> = new Set(['28000', '28P01']);
+
 /** Codes of errors of a database that is unreachable, cannot do it now, or closed the connection before the commit. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
   // errors of the operating system
@@ -32,6 +35,7 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   '53200',
   '53300',
   '53400',
+  ...REFUSES_ROLE,
   // timeouts, set by the operator or by us: of a statement, a lock, an idle or a whole transaction, a session
   '57014',
   '55P03',
@@ -145,7 +149,8 @@ export const UNDEFINED_TABLE = '42P01';
 
 /** Why the database cannot be used, for /readyz. The error itself may name hosts or statements. */
 export function describeDatabaseError(error: unknown): string {
-  if ((error as Fields | null)?.['code'] === UNDEFINED_TABLE) return 'the database is not migrated';
-  if (isDatabaseUnreachable(error)) return 'PostgreSQL is out of reach';
+  const code = (error as Fields | null)?.['code'];
+  if (code === UNDEFINED_TABLE) return 'the database is not migrated';
+  if (!REFUSES_ROLE.has(code) && isDatabaseUnreachable(error)) return 'PostgreSQL is out of reach';
   return 'PostgreSQL cannot be used; the log says why';
 }

@@ -82,6 +82,39 @@ describe('while PostgreSQL is out of reach', () => {
     await expect.poll(ready).toBe(200);
   });
 
+  it.each(["PASSWORD 'the new one'", 'NOLOGIN'])(
+    'so is one that refuses the role, as after ALTER ROLE … %s',
+    async (change) => {
+      harness = await startHarness();
+      const { sql, environment, authorization } = harness;
+      const role = `outage_${process.pid}`;
+      const url = Object.assign(new URL(environment['DATABASE_URL']), {
+        username: role,
+        password: 'old',
+      });
+      await sql(`CREATE ROLE ${role} SUPERUSER LOGIN PASSWORD 'old'`);
+      const replica = await harness.startReplica({ DATABASE_URL: url.href });
+      try {
+        await sql(`ALTER ROLE ${role} ${change}`);
+        await sql(
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`,
+        );
+        const pages = `http://127.0.0.1:${replica.managementPort}/blockpage/`;
+        const headers = { ...authorization, 'content-type': 'application/json' };
+        const read = async () => (await fetch(pages, { headers })).status;
+        const body = '{"id":1,"type":0}';
+        const write = async () => (await fetch(pages, { method: 'POST', headers, body })).status;
+        expect([await read(), await write()]).toEqual([503, 503]);
+        await sql(`ALTER ROLE ${role} LOGIN PASSWORD 'old'`);
+        await expect.poll(read).toBe(200);
+        expect(await write()).toBe(201);
+      } finally {
+        await replica.stop();
+        await sql(`DROP ROLE ${role}`);
+      }
+    },
+  );
+
   it('a start waits until it is migrated', async () => {
     proxy.cut();
     harness = await startHarness({}, { databasePort: proxy.port });
