@@ -56,3 +56,18 @@ it('a change sees what others changed while it waited, whatever isolation the da
     for (const replica of replicas) await replica.close();
   }
 });
+
+it.each([
+  ['off', 'local'],
+  ['remote_write', 'remote_write'],
+])('with synchronous_commit = %s in the database, that of a change is %s', async (value, used) => {
+  await set('synchronous_commit', value);
+  const database = new Database(url, log);
+  try {
+    const show = 'SHOW synchronous_commit';
+    const { rows } = await database.write((client) => client.query(show));
+    expect(rows).toEqual([{ synchronous_commit: used }]);
+  } finally {
+    await database.close();
+  }
+});

@@ -28,8 +28,8 @@ const SESSION = "pid || ' ' || extract(epoch FROM backend_start)";
  * The first statement of every connection; it gives the session. PostgreSQL ends a session, and its transaction, when
  * the host of its client has acknowledged no packet for ten seconds, or its client has closed the connection, even if
  * a statement waits for a lock. None of its other timeouts applies in the middle of a statement or of a COPY. Times
- * and numbers come in one form, and a transaction that has waited for the head sees the changes before it, whatever the
- * database or the role has set.
+ * and numbers come in one form, a transaction that has waited for the head sees the changes before it, and a COMMIT
+ * returns when it is on PostgreSQL's disk, whatever the database or the role has set.
  */
 const BEGIN_SESSION = `
   SELECT ${SESSION} AS session, pg_is_in_recovery() AS "isStandby", set_config('tcp_keepalives_idle', '5', false),
@@ -37,7 +37,9 @@ const BEGIN_SESSION = `
     set_config('tcp_user_timeout', '10000', false),
     set_config('client_connection_check_interval', '5000', false), set_config('TimeZone', 'UTC', false),
     set_config('DateStyle', 'ISO', false), set_config('extra_float_digits', '1', false),
-    set_config('default_transaction_isolation', 'read committed', false)
+    set_config('default_transaction_isolation', 'read committed', false),
+    set_config('synchronous_commit',
+      replace(current_setting('synchronous_commit'), 'off', 'local'), false)
   FROM pg_stat_get_activity(pg_backend_pid())`;
 
 export function streamOf({ connection }: Client): Socket {
