@@ -4,6 +4,7 @@ import { afterEach, beforeEach, expect, inject, it } from 'vitest';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
 import { openPool } from '../../testing/open-pool.js';
 import { Database } from './database.js';
+import { isDatabaseUnreachable } from './database-errors.js';
 
 const log = pino({ level: 'silent' });
 let url: string;
@@ -67,6 +68,21 @@ it.each([
     const show = 'SHOW synchronous_commit';
     const { rows } = await database.write((client) => client.query(show));
     expect(rows).toEqual([{ synchronous_commit: used }]);
+  } finally {
+    await database.close();
+  }
+});
+
+it('one that does not exist, as while it is restored, is out of reach', async () => {
+  const database = new Database(`${url}_absent`, log);
+  try {
+    const attempts = await Promise.allSettled([
+      database.prisma.$queryRaw`SELECT 1`,
+      database.pool.query('SELECT 1'),
+      database.write((client) => client.query('SELECT 1')),
+    ]);
+    for (const attempt of attempts)
+      expect(attempt.status === 'rejected' && isDatabaseUnreachable(attempt.reason)).toBe(true);
   } finally {
     await database.close();
   }

@@ -5,8 +5,8 @@ export class DatabaseMismatchError extends Error {
   override readonly name = 'DatabaseMismatchError';
 }
 
-/** PostgreSQL refuses the role or its password, as while that is replaced. */
-const REFUSES_ROLE: ReadonlySet<unknown> = new Set(['28000', '28P01']);
+/** PostgreSQL refuses the role or its password, as while that is replaced, or the database is absent. */
+const REFUSED: ReadonlySet<unknown> = new Set(['28000', '28P01', '3D000']);
 
 /** Codes of errors of a database that is unreachable, cannot do it now, or closed the connection before the commit. */
 const UNREACHABLE: ReadonlySet<unknown> = new Set([
@@ -35,7 +35,7 @@ const UNREACHABLE: ReadonlySet<unknown> = new Set([
   '53200',
   '53300',
   '53400',
-  ...REFUSES_ROLE,
+  ...REFUSED,
   // timeouts, set by the operator or by us: of a statement, a lock, an idle or a whole transaction, a session
   '57014',
   '55P03',
@@ -151,6 +151,6 @@ export const UNDEFINED_TABLE = '42P01';
 export function describeDatabaseError(error: unknown): string {
   const code = (error as Fields | null)?.['code'];
   if (code === UNDEFINED_TABLE) return 'the database is not migrated';
-  if (!REFUSES_ROLE.has(code) && isDatabaseUnreachable(error)) return 'PostgreSQL is out of reach';
+  if (!REFUSED.has(code) && isDatabaseUnreachable(error)) return 'PostgreSQL is out of reach';
   return 'PostgreSQL cannot be used; the log says why';
 }
