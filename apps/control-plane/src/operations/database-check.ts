@@ -15,9 +15,10 @@ export const SCHEMA_VERSION = '20261129000000_init';
 const POLL_MS = 250;
 /**
  * invalid_password, which a role that does not exist gets too, invalid_authorization_specification,
- * insufficient_privilege: migrations make the role and give it its rights.
+ * invalid_catalog_name, insufficient_privilege: the database may still be created, and migrations make the role and
+ * give it its rights.
  */
-const NOT_ADMITTED = new Set(['28P01', '28000', '42501']);
+const NOT_ADMITTED = new Set(['28P01', '28000', '3D000', '42501']);
 
 /** `_prisma_migrations` is the log of the migration runner; `schema_compatibility` says who may use the schema. */
 const READ_SCHEMA = `
@@ -150,7 +151,7 @@ export class DatabaseCheck implements OnModuleInit {
       const { code = '', message } = error as { code?: string; message: string };
       if (code === UNDEFINED_TABLE) return NO_SCHEMA;
       if (!NOT_ADMITTED.has(code)) throw error;
-      return `the database refuses the role of DATABASE_URL: ${message}`;
+      return `PostgreSQL refuses DATABASE_URL: ${message}`;
     }
   }
 

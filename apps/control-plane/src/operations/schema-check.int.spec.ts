@@ -116,7 +116,9 @@ describe('the check of the schema', () => {
     pool = new pg.Pool({ connectionString: url.href });
     try {
       const waiting = check(SCHEMA_VERSION, 3_600_000).onModuleInit();
-      await expect.poll(() => logged.join()).toContain('refuses the role of DATABASE_URL');
+      await expect
+        .poll(() => logged.join())
+        .toContain('PostgreSQL refuses DATABASE_URL: password authentication failed');
       await admin.query(`CREATE ROLE ${role} LOGIN PASSWORD 'password'`);
       await expect.poll(() => logged.join()).toContain('permission denied for table');
       await admin.query(`
@@ -133,6 +135,14 @@ describe('the check of the schema', () => {
   it('throws after its timeout', async () => {
     await expect(check(NEXT, 5_000).onModuleInit()).rejects.toThrow(/older than this release/);
     expect(logged).toHaveLength(1);
+  });
+
+  it('throws after its timeout when the database does not exist', async () => {
+    await pool.end();
+    pool = new pg.Pool({ connectionString: `${databaseUrl}_absent` });
+    await expect(check(SCHEMA_VERSION, 0).onModuleInit()).rejects.toThrow(
+      /_absent" does not exist/,
+    );
   });
 
   it('checks a database that is out of reach later', async () => {
