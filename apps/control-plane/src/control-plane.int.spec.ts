@@ -116,6 +116,12 @@ describe('the control plane', () => {
     await stopped;
   });
 
+  it('keeps an idle connection for longer than load balancers do, which use theirs for 60 s', async () => {
+    const { headers } = await harness.call('GET', '/blockpage/');
+    const [, seconds] = /^timeout=(\d+)$/.exec(headers.get('keep-alive') ?? '') ?? [];
+    expect(Number(seconds)).toBeGreaterThan(60);
+  });
+
   it('serves requests while it drains, closes each connection after its response, and is not ready', async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const call = () =>

@@ -20,14 +20,14 @@ interface TimeLimits {
   readonly headersMs: number;
   /** To send the whole request. */
   readonly requestMs: number;
-  /** Until the next request on a kept-alive connection. */
+  /** Until the next request on a kept-alive connection. Longer than the 60 s of nginx and of many load balancers. */
   readonly idleMs: number;
   /** To read the next bytes of a response. A slow response may hold a connection to PostgreSQL. */
   readonly stallMs: number;
 }
 
 /** At 7 Mbit/s, the largest accepted body takes `requestMs`. */
-const TIME_LIMITS = { headersMs: 20_000, requestMs: 300_000, idleMs: 15_000 };
+const TIME_LIMITS = { headersMs: 20_000, requestMs: 300_000, idleMs: 75_000 };
 
 /** Express as the management API needs it. */
 class ManagementAdapter extends ExpressAdapter {
