@@ -253,6 +253,22 @@ describe('the chart', () => {
     expect(env(named)).toEqual([{ name: 'DNS_HOST', value: '203.0.113.53,2001:db8::53' }]);
   });
 
+  it('takes names that YAML reads as numbers, such as that of an autonomous system', () => {
+    const name = '64500';
+    const values = overlay(MINIMAL, {
+      fullnameOverride: 'weir',
+      serviceAccountName: name,
+      secrets: { existing: name },
+      resolver: { priorityClassName: name, persistence: { storageClass: name } },
+      controlPlane: {
+        ingress: { enabled: true, host: 'a.example', className: name, tlsSecret: name },
+      },
+    });
+    const objects = render({ values, name, namespace: name });
+    expect(objects.flatMap(validationErrors)).toEqual([]);
+    expect(objects.flatMap(({ metadata }) => typeof metadata.namespace)).not.toContain('number');
+  });
+
   it('shortens a long release name and keeps the suffix', () => {
     const objects = render({ values: MINIMAL, name: 'a'.repeat(53) });
     for (const { metadata } of objects) expect(metadata.name.length).toBeLessThanOrEqual(63);

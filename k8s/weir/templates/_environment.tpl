@@ -46,7 +46,7 @@ from the Secret. Takes root, component, settings (name → value) and podFields 
 - name: {{ $name }}
   valueFrom:
     secretKeyRef:
-      name: {{ $secretName }}
+      name: {{ $secretName | quote }}
       key: {{ $name }}
       {{- if not $required }}
       optional: true

@@ -12,7 +12,7 @@
 {{/* Labels that select the pods of a component. Takes root and name (control-plane, resolver …). */}}
 {{- define "weir.selector" -}}
 app.kubernetes.io/name: weir
-app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/instance: {{ .root.Release.Name | quote }}
 app.kubernetes.io/component: {{ .name }}
 {{- end -}}
 
@@ -35,7 +35,7 @@ if it has further ones.
 */}}
 {{- define "weir.metadata" -}}
 name: {{ include "weir.fullname" .root }}-{{ .name }}{{ with .suffix }}-{{ . }}{{ end }}
-namespace: {{ .root.Release.Namespace }}
+namespace: {{ .root.Release.Namespace | quote }}
 labels:
   {{- include "weir.labels" . | nindent 2 }}
 {{- end -}}

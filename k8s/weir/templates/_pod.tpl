@@ -52,7 +52,7 @@ tolerations:
   {{- toYaml . | nindent 2 }}
 {{- end }}
 {{- with .values.priorityClassName }}
-priorityClassName: {{ . }}
+priorityClassName: {{ . | quote }}
 {{- end }}
 {{- if .values.affinity }}
 affinity:
@@ -88,7 +88,7 @@ topologySpreadConstraints:
 automountServiceAccountToken: false
 enableServiceLinks: false
 {{- with .Values.serviceAccountName }}
-serviceAccountName: {{ . }}
+serviceAccountName: {{ . | quote }}
 {{- end }}
 {{- with .Values.image.pullSecrets }}
 imagePullSecrets:

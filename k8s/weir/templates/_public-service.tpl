@@ -6,10 +6,10 @@ externalTrafficPolicy: {{ .externalTrafficPolicy }}
 {{- end }}
 {{- if eq .type "LoadBalancer" }}
 {{- with .loadBalancerIP }}
-loadBalancerIP: {{ . }}
+loadBalancerIP: {{ . | quote }}
 {{- end }}
 {{- with .loadBalancerClass }}
-loadBalancerClass: {{ . }}
+loadBalancerClass: {{ . | quote }}
 {{- end }}
 {{- with .loadBalancerSourceRanges }}
 loadBalancerSourceRanges:
