@@ -404,6 +404,15 @@ describe('the chart', () => {
       'migration.extraEnv: the container has DATABASE_URL already',
     ],
     [
+      { resolver: { extraVolumes: [{ name: 'data', emptyDir: {} }] } },
+      'resolver.extraVolumes: the pod has a volume data already',
+    ],
+    [
+      { blockPage: { extraVolumeMounts: [{ name: 'own', mountPath: '/data' }] } },
+      'blockPage.extraVolumeMounts: the container has a volume at /data already',
+    ],
+    [{ controlPlane: { env: { DEPLOYMENT_ID: 'north' } } }, 'DEPLOYMENT_ID must be the same'],
+    [
       { resolver: { autoscaling: { enabled: true }, resources: { requests: { cpu: null } } } },
       'resolver.autoscaling needs resolver.resources.requests.cpu',
     ],

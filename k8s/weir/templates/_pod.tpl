@@ -116,6 +116,19 @@ On the host network it also takes hostNetwork, podSecurity and containerSecurity
 {{- fail (printf "%s.extraEnv: the container has %s already; set it in %s.env or the Secret" $.component .name $.component) -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- range $given := $mounts -}}
+{{- /* Kubernetes takes the volume of a claim silently in place of another one with its name. */ -}}
+{{- range $values.extraVolumes -}}
+{{- if eq .name $given.name -}}
+{{- fail (printf "%s.extraVolumes: the pod has a volume %s already; choose another name" $.component .name) -}}
+{{- end -}}
+{{- end -}}
+{{- range $values.extraVolumeMounts -}}
+{{- if eq .mountPath $given.mountPath -}}
+{{- fail (printf "%s.extraVolumeMounts: the container has a volume at %s already" $.component .mountPath) -}}
+{{- end -}}
+{{- end -}}
 {{- end }}
 metadata:
   labels:
