@@ -53,6 +53,14 @@ describe('the systemd unit', () => {
     expect(existsSync(documentation.replace(`file://${INSTALLED}`, root))).toBe(true);
   });
 
+  it('is replaced by an upgrade, as are the files that are installed with it', () => {
+    const page = readFileSync(join(root, 'docs/operations/one-machine.md'), 'utf8');
+    const [before, upgrade] = page.split('\n## Upgrade\n');
+    const installed = Array.from(before.matchAll(/^install -m .*$/gm), ([command]) => command);
+    expect(installed).toHaveLength(3);
+    for (const command of installed) expect(upgrade.split('\n')).toContain(command);
+  });
+
   it('lets the other processes go on when the kernel ends one for its memory', () => {
     expect(values('OOMPolicy')).toEqual(['continue']);
   });
