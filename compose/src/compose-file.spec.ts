@@ -162,6 +162,11 @@ describe('docker-compose.yml', () => {
     expect(parsed['x-build-args']).toEqual(Object.keys(BUILD_ARGUMENTS));
   });
 
+  it('asks for passwords that are parts of URLs as they are', () => {
+    for (const name of Object.keys(URLS))
+      expect(PASSWORDS[name].allowed).toBe('at least 16 letters and digits');
+  });
+
   it('has no secret on a command line', () => {
     for (const { command = [], healthcheck } of Object.values(services)) {
       const text = JSON.stringify([command, healthcheck]);

@@ -122,7 +122,9 @@ function required<T>(variable: Variable<T>): Variable<T> {
 }
 
 function password(description: string): Variable<string> {
-  return secret(MIN_SECRET_LENGTH, { description });
+  const variable = secret(MIN_SECRET_LENGTH, { description });
+  // Others, such as /, would have to be escaped.
+  return { ...variable, allowed: `at least ${MIN_SECRET_LENGTH} letters and digits` };
 }
 
 function listen(what: string, port: string): Variable<string> {
