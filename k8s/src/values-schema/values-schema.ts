@@ -45,6 +45,9 @@ function object(properties: Properties): ValueSchema {
 
 const MAX_PODS = 1000;
 
+/** The names that begin with it have up to 63 characters. */
+const MAX_PREFIX_LENGTH = 40;
+
 const REPLICAS = integer(1, MAX_PODS);
 
 /** Scheduling of every pod. */
@@ -276,7 +279,7 @@ export function valuesSchema(defaults: Values): ValueSchema {
         global: OBJECT,
         // The condition of a chart that has this one: Helm leaves it out where it is false.
         enabled: { const: true },
-        fullnameOverride: NAME,
+        fullnameOverride: { ...NAME, maxLength: MAX_PREFIX_LENGTH },
         serviceAccountName: NAME,
         commonLabels: STRING_MAP,
         listen: enumOf('0.0.0.0', '::'),

@@ -1,7 +1,7 @@
 {{/* Prefix of the name of every object. Takes the root. */}}
 {{- define "weir.fullname" -}}
 {{- if .Values.fullnameOverride -}}
-{{- .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
+{{- .Values.fullnameOverride -}}
 {{- else if contains "weir" .Release.Name -}}
 {{- .Release.Name | trunc 40 | trimSuffix "-" -}}
 {{- else -}}

@@ -5,6 +5,7 @@ export const WRONG_VALUES: readonly [what: string, path: string, value: unknown]
   ['an unknown key', 'replicas', 2],
   ['a chart that is turned off but installed', 'enabled', false],
   ['a misspelt key', 'resolver.replica', 2],
+  ['a prefix that would be cut', 'fullnameOverride', 'a'.repeat(41)],
   ['a misspelt variable', 'resolver.env.UPSTREAM', ['192.0.2.1']],
   ['a variable of another process', 'blockPage.env.DNS_PORT', 5300],
   ['a secret among the open variables', 'controlPlane.env.FEED_TOKENS', 'a'.repeat(20)],
