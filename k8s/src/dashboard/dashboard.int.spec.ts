@@ -4,16 +4,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { needs } from '@weir/ops/testing';
 import { describe, expect, it } from 'vitest';
-import { ROWS } from './rows.js';
+import { dashboard } from './dashboard.js';
+
+interface Shown {
+  readonly title: string;
+  readonly targets: readonly { readonly expr: string }[];
+}
+
+const { panels } = dashboard() as { readonly panels: readonly Shown[] };
 
 /** Expression of the first query of a panel, as Grafana sends it for all resolvers. */
-function expressionOf(title: string): string {
-  const panel = ROWS.flatMap(({ panels }) => panels).find((one) => one.title === title)!;
-  return panel.queries[0][0].replaceAll('$instance', '.+').replaceAll('$__rate_interval', '5m');
+function expressionOf(title: string, namespace: string): string {
+  const [{ expr }] = panels.find((one) => one.title === title)!.targets;
+  const values = { $namespace: namespace, $instance: '.+', $__rate_interval: '5m' };
+  return Object.entries(values).reduce((text, [name, value]) => text.replaceAll(name, value), expr);
 }
 
 /** What promtool finds wrong when a panel should show one number. @param series values of each minute */
-function faultsOf(title: string, series: Readonly<Record<string, string>>, value: number): string {
+function faultsOf(
+  title: string,
+  series: Readonly<Record<string, string>>,
+  value: number,
+  namespace = '.*',
+): string {
   const folder = mkdtempSync(join(tmpdir(), 'weir-dashboard-'));
   try {
     const file = join(folder, 'test.json');
@@ -22,7 +35,11 @@ function faultsOf(title: string, series: Readonly<Record<string, string>>, value
       interval: '1m',
       input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
       promql_expr_test: [
-        { expr: expressionOf(title), eval_time: '10m', exp_samples: [{ labels, value }] },
+        {
+          expr: expressionOf(title, namespace),
+          eval_time: '10m',
+          exp_samples: [{ labels, value }],
+        },
       ],
     };
     writeFileSync(file, JSON.stringify({ rule_files: [], tests: [test] }));
@@ -40,6 +57,24 @@ describe('the dashboard', needs('promtool'), () => {
 
   it.each(['Blocked queries', 'SERVFAIL answers'])('shows 0 for %s before the first', (title) => {
     expect(faultsOf(title, { [QUERIES]: '0+60x20' }, 0)).toBe('');
+  });
+
+  it('shows the deployment of one namespace, or all, with and without a namespace', () => {
+    const ready = (namespace: string) => `weir_ready{job="weir-resolver"${namespace}}`;
+    const series = { [ready(',namespace="dns"')]: '2x20', [ready(',namespace="trial"')]: '3x20' };
+    const title = 'Resolvers ready';
+    expect(faultsOf(title, series, 2, 'dns')).toBe('');
+    expect(faultsOf(title, series, 5)).toBe('');
+    expect(faultsOf(title, { [ready('')]: '1x20' }, 1)).toBe('');
+  });
+
+  it('confines every metric to the namespace', () => {
+    for (const { targets = [] } of panels)
+      for (const { expr } of targets) {
+        const metrics = expr.match(/\b(?:weir|process|nodejs)_\w+/g) ?? [];
+        expect(metrics.length, expr).toBeGreaterThan(0);
+        expect(expr.match(/\{namespace=~"\$namespace"[,}]/g), expr).toHaveLength(metrics.length);
+      }
   });
 
   it('counts probes among what is sent to an upstream in one batch', () => {

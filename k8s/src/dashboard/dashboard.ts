@@ -8,21 +8,28 @@ const STAT = { width: 4, height: 4 };
 const QUERY_NAMES = 'ABCDEFGH';
 const GRAPH = { width: 8, height: 8 };
 
+/** A variable whose default is all values. @param all regular expression that matches all, and no label where it may */
+const variable = (name: string, label: string, query: string, all: string): object => ({
+  ...{ name, label, type: 'query', datasource: DATASOURCE, query: { query, refId: name } },
+  ...{ refresh: 2, includeAll: true, allValue: all, multi: true },
+  current: { text: ['All'], value: ['$__all'] },
+});
+
+const RESOLVERS = 'weir_resolver_revision{namespace=~"$namespace"}';
 const VARIABLES = [
   { name: 'datasource', label: 'Prometheus', type: 'datasource', query: 'prometheus' },
-  {
-    name: 'instance',
-    label: 'Resolver',
-    type: 'query',
-    datasource: DATASOURCE,
-    query: { query: 'label_values(weir_resolver_revision, instance)', refId: 'instance' },
-    refresh: 2,
-    includeAll: true,
-    allValue: '.+',
-    multi: true,
-    current: { text: ['All'], value: ['$__all'] },
-  },
+  // Outside of Kubernetes there is no such label.
+  variable('namespace', 'Namespace', 'label_values(weir_ready, namespace)', '.*'),
+  variable('instance', 'Resolver', `label_values(${RESOLVERS}, instance)`, '.+'),
 ];
+
+/** Confines each metric of an expression to the deployments that the variable `namespace` names. */
+const inNamespace = (expr: string): string =>
+  expr.replaceAll(
+    /\b((?:weir|process|nodejs)_\w+)(\{)?/g,
+    (_, metric: string, brace?: string) =>
+      `${metric}{namespace=~"$namespace"${brace === undefined ? '}' : ','}`,
+  );
 
 /** The dashboard as Grafana imports it. */
 export function dashboard(): object {
@@ -74,7 +81,7 @@ function describe({ title, unit, queries, isStat }: Panel): object {
     targets: queries.map(([expr, legendFormat], i) => ({
       refId: QUERY_NAMES[i],
       datasource: DATASOURCE,
-      expr,
+      expr: inNamespace(expr),
       legendFormat,
     })),
   };
