@@ -42,7 +42,7 @@ export interface ChangeTimeouts {
 }
 
 /**
- * The only way to change the configuration. One transaction locks the head, does the work, logs the operations with a
+ * Makes every change of the configuration. One transaction locks the head, does the work, logs the operations with a
  * record of who made them, and moves the head. Then the change is published, and the writer waits for the resolvers.
  */
 @Injectable()

@@ -106,7 +106,7 @@ export class GroupCommit {
         else if (applied !== null) resolve(resultOf(outcome.value, applied));
       }
     } catch (reason) {
-      // Nothing was committed. A change may have failed because of another one that is now undone.
+      // Nothing was committed, unless that is unknown. A change may have failed because of another one, now undone.
       for (const one of group) fail(one, reason);
       // For the queue.
       throw reason;

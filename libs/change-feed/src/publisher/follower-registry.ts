@@ -11,7 +11,7 @@ import type { Judgement } from './claim-verifier.js';
  * | unknown | 4      | 5       | at 4         |
  * | wrong   | null   | null    | at −1        |
  *
- * If it says 6 while 5 is unknown, 5 stays claimed: a read of the head that has begun may prove it.
+ * A read of the head may be under way that proves 5. So 5 stays claimed when the follower then says 6.
  */
 interface LiveFollower {
   /** What it said last. */
