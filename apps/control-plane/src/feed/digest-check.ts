@@ -1,12 +1,11 @@
-import { encodeChange } from '@weir/config-model';
 import type { Logger } from '@weir/ops';
 import type { Pool } from 'pg';
 import { Counter, type Registry } from 'prom-client';
 import { readPages, Snapshot } from '../platform/database/snapshot.js';
 import { withConnection } from '../platform/database/transaction.js';
 import type { Job } from '../platform/jobs/job-scheduler.js';
-import { lockHead, logChanges, toLogEntries } from '../revisions/change-log.js';
-import { EVERY_PROFILE } from '../revisions/change-record.js';
+import { lockHead, logChanges } from '../revisions/change-log.js';
+import { replaced } from '../revisions/change-record.js';
 import { digestOfRows } from './entity-tables.js';
 
 const EVERY_MS = 24 * 60 * 60_000;
@@ -68,24 +67,16 @@ export async function repairDigest(pool: Pool, isDryRun: boolean): Promise<Diges
   return withConnection(pool, async (client) => {
     await client.query('BEGIN');
     const { head } = await lockHead(client, { idleInTransactionMs: IDLE_IN_TRANSACTION_MS });
-    const { lineage, digest: before } = head;
+    const { revision, digest: before } = head;
     const ofRows = await digestOfRows((sql) => readPages(client, sql));
     if (before === ofRows || isDryRun) {
       await client.query('ROLLBACK');
-      return { revision: head.revision, before, ofRows };
+      return { revision, before, ofRows };
     }
-    const revision = head.revision + 1;
-    const change = encodeChange({ revision, digest: ofRows, operations: [{ type: 'reload' }] });
-    const author = { origin: 'repair' } as const;
-    const made = {
-      result: undefined,
-      change: { lineage, ...change },
-      author,
-      trace: null,
-      profiles: [EVERY_PROFILE],
-    };
-    await logChanges(client, toLogEntries([made]));
+    const origin = { author: { origin: 'repair' }, trace: null } as const;
+    const made = replaced(head, { digest: ofRows, operations: [{ type: 'reload' }] }, origin);
+    await logChanges(client, [made]);
     await client.query('COMMIT');
-    return { revision, before, ofRows };
+    return { revision: made.change.revision, before, ofRows };
   });
 }

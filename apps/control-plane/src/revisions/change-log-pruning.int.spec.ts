@@ -4,7 +4,7 @@ import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js'
 import { startHarness } from '../testing/harness.js';
 import { openPool } from '../testing/open-pool.js';
 import { CHANGES_KEPT, HOURS_KEPT, pruneChangeLog } from './pruning.js';
-import { lockHead, logChanges, toLogEntries } from './change-log.js';
+import { lockHead, logChanges } from './change-log.js';
 
 const NEVER = new AbortController().signal;
 
@@ -80,7 +80,7 @@ describe('pruneChangeLog', () => {
       const author = { origin: 'repair' } as const;
       const profiles: number[] = [];
       const made = { result: null, change, author, trace: null, profiles };
-      await logChanges(changing, toLogEntries([made]));
+      await logChanges(changing, [made]);
       await changing.query('COMMIT');
     } finally {
       await client.query('ROLLBACK');

@@ -79,18 +79,16 @@ const LOG_CHANGES = `
   )
   UPDATE config_head SET revision = $2::bigint, digest = $3`;
 
-/** The parameters of the statement that logs changes. @param changes at least one. */
-export function toLogEntries(changes: readonly MadeChange[]): readonly unknown[] {
-  const last = changes.at(-1)?.change;
-  const entries = JSON.stringify(changes.map(({ change }) => change));
-  return [entries, last?.revision, last?.digest, JSON.stringify(changes.map(toRecord))];
-}
-
 /**
  * Logs changes with their records, and moves the head to the last of them. Their revisions must follow the head's.
+ * @param changes at least one.
  * @returns when PostgreSQL has done it. The statement is sent before this returns, so a COMMIT may be sent right after.
  * @throws synchronously when the statement cannot be sent, so that no COMMIT is sent.
  */
-export function logChanges(client: ClientBase, entries: readonly unknown[]): Promise<unknown> {
-  return client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values: [...entries] });
+export function logChanges(client: ClientBase, changes: readonly MadeChange[]): Promise<unknown> {
+  const last = changes.at(-1)?.change;
+  const entries = JSON.stringify(changes.map(({ change }) => change));
+  const records = JSON.stringify(changes.map(toRecord));
+  const values = [entries, last?.revision, last?.digest, records];
+  return client.query({ name: 'weir_log_changes', text: LOG_CHANGES, values });
 }

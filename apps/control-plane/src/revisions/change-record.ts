@@ -1,5 +1,7 @@
 import {
+  type Change,
   Digest,
+  encodeChange,
   type EncodedChange,
   type EncodedOperation,
   type Entities,
@@ -12,7 +14,6 @@ import {
 } from '@weir/config-model';
 import type { Span } from '@weir/telemetry';
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { ChangeTrace } from './propagation.js';
 
 /** A call of the management API. */
 export interface Call {
@@ -37,24 +38,71 @@ export function actAs<T>(author: Author, work: () => T, span: Span | null = null
   return storage.run({ author, span }, work);
 }
 
-/** @throws Error when nobody is named: there must be no change without a complete record. */
-export function currentAuthor(): Author {
-  const author = storage.getStore()?.author;
-  if (author === undefined) throw new Error('a change needs an author');
-  return author;
+/** The spans of a change in that of its call: its wait in the queue, transaction, publishing, acknowledgements. */
+export class ChangeTrace {
+  /** The wait or the transaction. Null: the change is made, or cannot be made. */
+  private step: Span | null;
+
+  private constructor(private readonly call: Span) {
+    this.step = call.begin('change.queue');
+  }
+
+  /** @param call null: it is not traced. */
+  static begin(call: Span | null): ChangeTrace | null {
+    return call && new ChangeTrace(call);
+  }
+
+  /** Its wait is over. @param first traced change of the same transaction before this one, if any. */
+  beginTransaction(first: ChangeTrace | null): void {
+    this.step?.end();
+    this.step = this.call.begin('change.transaction', { sharedWith: first?.step ?? null });
+  }
+
+  /** @param changes how many were in the transaction. */
+  endTransaction(changes: number): void {
+    this.step?.end({ attributes: { 'weir.transaction.changes': changes } });
+    this.step = null;
+  }
+
+  /** The wait or the transaction has failed. */
+  fail(): void {
+    this.step?.end({ hasFailed: true });
+    this.step = null;
+  }
+
+  /** Begins to publish the change. */
+  beginPublishing(revision: number): Span {
+    const attributes = { 'weir.revision': revision };
+    return this.call.begin('change.publish', { kind: 'producer', attributes });
+  }
+
+  beginAcknowledgements(): Span {
+    return this.call.begin('change.acknowledgements');
+  }
 }
 
-/** The span of the call that makes a change; null: it is not traced. */
-export function currentSpan(): Span | null {
-  return storage.getStore()?.span ?? null;
+/** Who makes a change, and its trace; null: it is not traced. */
+export interface ChangeOrigin {
+  readonly author: Author;
+  readonly trace: ChangeTrace | null;
 }
+
+/** Of a change that begins to wait. @throws Error without an author: each change needs a complete record. */
+export function currentOrigin(): ChangeOrigin {
+  const current = storage.getStore();
+  if (current === undefined) throw new Error('a change needs an author');
+  return { author: current.author, trace: ChangeTrace.begin(current.span) };
+}
+
+/** What a record names as changed. Rows need no more than a key. A list of the catalogue is no part of the log. */
+export type RecordedKey = EncodedOperation | readonly ['put', 'catalogueSource', readonly [string]];
 
 /** What a change did inside its transaction. */
 export interface WorkResult<T> {
   readonly result: T;
   readonly changes: readonly EntityChange[];
-  /** What it changed beside the configuration, in the form of its record. */
-  readonly besides?: readonly (readonly ['put', 'catalogueSource', readonly [string]])[];
+  /** What the record names, where that is not the operations. */
+  readonly keys?: readonly RecordedKey[];
 }
 
 /** One entity before and after a change; null: there is none. A changed key deletes one entity and adds another. */
@@ -63,8 +111,6 @@ export type EntityChange = {
     readonly kind: K;
     readonly before: Entities[K] | null;
     readonly after: Entities[K] | null;
-    /** The keys by which people know it, where those of the entity are others. */
-    readonly keys?: { readonly before: Row | null; readonly after: Row | null };
   };
 }[EntityKind];
 
@@ -96,23 +142,6 @@ export function encodeEntityChanges(
   return { operations: deletions.concat(puts), digest: after.toString() };
 }
 
-/**
- * The keys by which people know what was changed. Undefined: those of the operations. They differ for networks, whose
- * record keeps its host bits (decisions §3).
- */
-export function submittedKeys(changes: readonly EntityChange[]): EncodedOperation[] | undefined {
-  if (changes.every(({ keys }) => keys === undefined)) return undefined;
-  return changes.flatMap(({ kind, keys = null }): EncodedOperation[] => {
-    if (keys === null) throw new Error(`a ${kind} is changed together with networks`);
-    const { before, after } = keys;
-    const isMoved = before !== null && (after === null || !sameKey(kind, before, after));
-    return [
-      ...(isMoved ? [['delete', kind, before] as const] : []),
-      ...(after === null ? [] : [['put', kind, after] as const]),
-    ];
-  });
-}
-
 /** A row begins with its key. */
 function sameKey(kind: EntityKind, a: Row, b: Row): boolean {
   for (let i = 0; i < KEY_LENGTHS[kind]; i++) if (a[i] !== b[i]) return false;
@@ -125,35 +154,36 @@ export const MAX_RECORDED = 100;
 /** Stands for every profile among the ids of those that a change concerns. */
 export const EVERY_PROFILE = -1;
 
-/** Who makes a change, and its trace. */
-export interface ChangeOrigin {
-  readonly author: Author;
-  readonly trace: ChangeTrace | null;
-}
-
 /** A change that has been made: what is logged and recorded. It is final only when its transaction is committed. */
 export interface MadeChange<T = unknown> extends ChangeOrigin {
   readonly result: T;
   readonly change: EncodedChange & Head;
   /** The ids of those that it concerns. */
   readonly profiles: readonly number[];
-  /** The operations whose keys are recorded, if others. Their rows need no more than a key. */
-  readonly keys?: readonly EncodedOperation[] | undefined;
   /** As of `WorkResult`. */
-  readonly besides?: readonly (readonly unknown[])[];
+  readonly keys?: readonly RecordedKey[] | undefined;
 }
 
 /** The change that has done this work on top of the head. */
 export function changed<T>(
   { lineage, revision: before, digest: digestBefore }: Head,
-  { result, changes, besides = [] }: WorkResult<T>,
+  { result, changes, keys }: WorkResult<T>,
   { author, trace }: ChangeOrigin,
 ): MadeChange<T> {
   const { operations, digest } = encodeEntityChanges(digestBefore, changes);
   const change = { lineage, revision: before + 1, digest, operations };
-  const profiles = concernedProfiles(changes);
-  const keys = submittedKeys(changes);
-  return { result, change, profiles, keys, besides, author, trace };
+  return { result, change, profiles: concernedProfiles(changes), keys, author, trace };
+}
+
+/** The change that replaces the whole configuration. */
+export function replaced(
+  { lineage, revision: before }: Head,
+  { digest, operations }: Omit<Change, 'revision'>,
+  origin: ChangeOrigin,
+  keys?: readonly RecordedKey[],
+): MadeChange<undefined> {
+  const change = { lineage, ...encodeChange({ revision: before + 1, digest, operations }) };
+  return { result: undefined, change, profiles: [EVERY_PROFILE], keys, ...origin };
 }
 
 /** A row of `change_record`, without its time. Columns that are missing are null. */
@@ -162,7 +192,6 @@ export function toRecord({
   author,
   profiles,
   keys = operations,
-  besides = [],
 }: MadeChange): Readonly<Record<string, unknown>> {
   const call = author.origin === 'api' ? author : null;
   return {
@@ -175,20 +204,21 @@ export function toRecord({
       method: call.method,
       route: call.route,
     }),
-    keys: [...keys.slice(0, MAX_RECORDED).map(withoutValues), ...besides],
-    key_count: keys.length + besides.length,
+    keys: keys.slice(0, MAX_RECORDED).map(withoutValues),
+    key_count: keys.length,
     profile_ids: profiles,
   };
 }
 
 /** A row begins with its key. */
-function withoutValues(operation: EncodedOperation): unknown {
-  const [type, kind, row] = operation;
-  return type === 'reload' ? operation : [type, kind, row.slice(0, KEY_LENGTHS[kind])];
+function withoutValues(key: RecordedKey): unknown {
+  const [type, kind, row] = key;
+  if (type === 'reload' || kind === 'catalogueSource') return key;
+  return [type, kind, row.slice(0, KEY_LENGTHS[kind])];
 }
 
 /** The profiles that the entities belonged to before the change, or belong to after it. */
-export function concernedProfiles(changes: readonly EntityChange[]): readonly number[] {
+function concernedProfiles(changes: readonly EntityChange[]): readonly number[] {
   const ids = new Set<number>();
   for (const { kind, before, after } of changes) {
     for (const entity of [before, after]) {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Harness, startHarness, TOKEN } from '../testing/harness.js';
-import { actAs, currentAuthor, MAX_RECORDED } from './change-record.js';
+import { actAs, currentOrigin, MAX_RECORDED } from './change-record.js';
 
 const EMPTY = { blockpages: [], profiles: [], bw_lists: [], napts: [], nets: [], nets6: [] };
 const SECOND_TOKEN = 'second-token-of-the-tests';
@@ -172,9 +172,9 @@ describe('an author', () => {
     const author = { origin: 'repair' } as const;
     const found = actAs(author, async () => {
       await new Promise((resolve) => setTimeout(resolve, 1));
-      return currentAuthor();
+      return currentOrigin().author;
     });
-    expect(() => currentAuthor()).toThrow('a change needs an author');
+    expect(() => currentOrigin()).toThrow('a change needs an author');
     expect(await found).toBe(author);
   });
 });

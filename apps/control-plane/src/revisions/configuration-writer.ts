@@ -2,19 +2,18 @@ import { Injectable } from '@nestjs/common';
 import type { PoolClient } from 'pg';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
-import { lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
+import { lockHead, logChanges, WAIT_MS } from './change-log.js';
 import {
   type Author,
   changed,
   type ChangeOrigin,
-  currentAuthor,
-  currentSpan,
+  currentOrigin,
   EVERY_PROFILE,
   type MadeChange,
   type WorkResult,
 } from './change-record.js';
 import { GroupCommit, LIMITS, resultOf } from './group-commit.js';
-import { ChangeTrace, type Propagation } from './propagation.js';
+import type { Propagation } from './propagation.js';
 import type { WithRevision } from './with-revision.js';
 import type { SubmittedChange } from './working-tables.js';
 import { Deadline, WriteQueue } from './write-queue.js';
@@ -77,7 +76,7 @@ export class ConfigurationWriter {
    */
   async write<T>(change: SubmittedChange<T>): Promise<WithRevision<T>> {
     await this.admit();
-    return this.commits.submit(change, currentAuthor(), currentSpan());
+    return this.commits.submit(change, currentOrigin());
   }
 
   /**
@@ -99,7 +98,7 @@ export class ConfigurationWriter {
             const done = await work(client);
             const made = done && changed(head, done, origin);
             if (made !== null) {
-              await logChanges(client, toLogEntries([made]));
+              await logChanges(client, [made]);
               beforeCommit(made, transaction);
             }
             await client.query('COMMIT');
@@ -138,8 +137,8 @@ export class ConfigurationWriter {
     make: (origin: ChangeOrigin, deadline: Deadline) => Promise<MadeChange<T> | null>,
   ): Promise<WithRevision<T> | null> {
     await this.admit();
-    const trace = ChangeTrace.begin(currentSpan());
-    const origin = { author: currentAuthor(), trace };
+    const origin = currentOrigin();
+    const { trace } = origin;
     const deadline = new Deadline(this.waitMs);
     try {
       const done = await this.queue.run(async () => {

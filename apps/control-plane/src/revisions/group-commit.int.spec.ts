@@ -13,7 +13,7 @@ import type { SubmittedChange, WorkingTable } from './working-tables.js';
 import { Deadline, WriteQueue } from './write-queue.js';
 
 const adminUrl = inject('databaseUrl');
-const AUTHOR = { origin: 'repair' } as const;
+const ORIGIN = { author: { origin: 'repair' }, trace: null } as const;
 const NOTHING_APPLIED = { applied: 0, total: 0 };
 
 /** Counts the block pages, and adds some. */
@@ -52,7 +52,7 @@ describe('GroupCommit', () => {
     });
     return {
       submit: <T>(change: SubmittedChange<T>) =>
-        commit.submit(change, AUTHOR).then(
+        commit.submit(change, ORIGIN).then(
           ({ result, revision }) => ({ type: 'changed', result, revision }) as const,
           (reason: unknown) => ({ type: 'failed', reason }) as const,
         ),
@@ -206,7 +206,7 @@ describe('GroupCommit', () => {
     const busy = new GroupCommit(database, queue, onCommitted, limits);
     let ends = false;
     const writer = async () => {
-      while (!ends) await busy.submit(nothing, AUTHOR);
+      while (!ends) await busy.submit(nothing, ORIGIN);
     };
     const writers = Array.from({ length: 6 }, writer);
     await vi.waitFor(() => expect(groups).toBeGreaterThan(40), { timeout: 60_000 });

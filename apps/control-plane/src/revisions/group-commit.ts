@@ -1,19 +1,11 @@
 import type { Applied } from '@weir/change-feed';
-import type { Span } from '@weir/telemetry';
 import type { ClientBase } from 'pg';
 import { confirmCommit, type TransactionIdentity } from '../platform/database/commit-outcome.js';
 import type { Database } from '../platform/database/database.js';
 import { isStatementTimeout } from '../platform/database/database-errors.js';
 import type { Transaction } from '../platform/database/transaction.js';
-import { type LockedHead, lockHead, logChanges, toLogEntries, WAIT_MS } from './change-log.js';
-import {
-  type Author,
-  changed,
-  type ChangeOrigin,
-  type MadeChange,
-  type WorkResult,
-} from './change-record.js';
-import { ChangeTrace } from './propagation.js';
+import { type LockedHead, lockHead, logChanges, WAIT_MS } from './change-log.js';
+import { changed, type ChangeOrigin, type MadeChange, type WorkResult } from './change-record.js';
 import { WithRevision } from './with-revision.js';
 import { type SubmittedChange, WorkingTables } from './working-tables.js';
 import { Deadline, type WriteQueue } from './write-queue.js';
@@ -60,21 +52,15 @@ export class GroupCommit {
   ) {}
 
   /**
-   * @param span of the call that makes the change, if it is traced.
    * @returns its result and revision, when the transaction is committed and `onCommitted` has resolved.
    * @throws the error of the change itself, or of its transaction
    */
-  submit<T>(
-    change: SubmittedChange<T>,
-    author: Author,
-    span: Span | null = null,
-  ): Promise<WithRevision<T>> {
+  submit<T>(change: SubmittedChange<T>, origin: ChangeOrigin): Promise<WithRevision<T>> {
     const { promise, resolve, reject } = Promise.withResolvers<WithRevision<T>>();
     const task = (): Promise<void> => this.commitGroup(pending);
     const pending: PendingChange = {
       change,
-      author,
-      trace: ChangeTrace.begin(span),
+      ...origin,
       deadline: new Deadline(this.limits.waitMs),
       resolve: resolve as PendingChange['resolve'],
       ...{ reject, task },
@@ -127,10 +113,9 @@ export class GroupCommit {
       if (changes.length === 0) {
         await client.query('ROLLBACK');
       } else {
-        const entries = toLogEntries(changes);
         beforeCommit(outcomes, locked.transaction);
         // PostgreSQL makes a COMMIT after a statement that failed a ROLLBACK.
-        await Promise.all([logChanges(client, entries), client.query('COMMIT')]);
+        await Promise.all([logChanges(client, changes), client.query('COMMIT')]);
       }
       return outcomes;
     });

@@ -2,7 +2,8 @@ import type { ChangePublisher, PublishedChange } from '@weir/change-feed';
 import { Registry } from 'prom-client';
 import { describe, expect, it } from 'vitest';
 import { RecordedSpan } from '../testing/recorded-spans.js';
-import { ChangeTrace, Propagation } from './propagation.js';
+import { ChangeTrace } from './change-record.js';
+import { Propagation } from './propagation.js';
 
 const change = (revision: number): PublishedChange => {
   return { lineage: 'log', revision, digest: '0123456789abcdef', operations: [] };

@@ -5,10 +5,15 @@ import { Database } from '../platform/database/database.js';
 import { WorkingBlockPages } from '../resources/block-pages/block-page-store.js';
 import { createFreshDatabase, dropDatabase } from '../testing/fresh-database.js';
 import { RecordedSpan } from '../testing/recorded-spans.js';
+import { type ChangeOrigin, ChangeTrace } from './change-record.js';
 import { GroupCommit } from './group-commit.js';
 import type { SubmittedChange } from './working-tables.js';
 import { WriteQueue } from './write-queue.js';
 
+const originOf = (span: RecordedSpan): ChangeOrigin => ({
+  author: { origin: 'repair' },
+  trace: ChangeTrace.begin(span),
+});
 const page = (id: number): SubmittedChange<void> => ({
   need: (tables) => tables.of(WorkingBlockPages.open).need({ id }),
   make: (tables) => {
@@ -43,7 +48,7 @@ describe('changes that share a transaction', () => {
     const queue = new WriteQueue();
     const commit = new GroupCommit(database, queue, () => applied);
     const submit = (name: string, id: number) =>
-      commit.submit(page(id), { origin: 'repair' }, new RecordedSpan(name, said));
+      commit.submit(page(id), originOf(new RecordedSpan(name, said)));
     await other.query('BEGIN; SELECT FROM config_head FOR UPDATE');
     const all = [submit('one', 1), submit('two', 2), submit('again', 1)];
     await other.query('COMMIT');
@@ -65,7 +70,7 @@ describe('changes that share a transaction', () => {
     const commit = new GroupCommit(database, new WriteQueue(), () => applied);
     await database.close();
     const call = new RecordedSpan('call', said);
-    await expect(commit.submit(page(1), { origin: 'repair' }, call)).rejects.toThrow();
+    await expect(commit.submit(page(1), originOf(call))).rejects.toThrow();
     database = new Database(url, pino({ level: 'silent' }));
     expect(said.at(-1)).toBe('call change.transaction fails');
   });

@@ -1,4 +1,3 @@
-import { encodeChange } from '@weir/config-model';
 import { parentPort, workerData } from 'node:worker_threads';
 import pg, { type ClientBase } from 'pg';
 import {
@@ -17,8 +16,8 @@ import {
   namesOf,
 } from '../../resources/applications/active-applications.js';
 import { DomainHasher } from '../../resources/domain-lists/domain-check.js';
-import { lockHead, logChanges, toLogEntries } from '../../revisions/change-log.js';
-import { type Author, EVERY_PROFILE } from '../../revisions/change-record.js';
+import { lockHead, logChanges } from '../../revisions/change-log.js';
+import { type Author, replaced } from '../../revisions/change-record.js';
 import type { LoadedReplacement } from '../../revisions/configuration-writer.js';
 import { Deadline } from '../../revisions/write-queue.js';
 import { findDraftFaults } from '../check/draft-faults.js';
@@ -132,12 +131,10 @@ async function write(
   const idleInTransactionMs = IDLE_IN_TRANSACTION_MS;
   const { head, transaction } = await lockHead(client, { deadline, idleInTransactionMs });
   await checkAgain(client, checked, head);
-  const { keys, ...replaced } = await replaceConfiguration(client, checked.draft, checked.digest);
-  const encoded = encodeChange({ revision: head.revision + 1, ...replaced });
-  const change = { lineage: head.lineage, ...encoded };
-  const made = { result: undefined, change, author, trace: null, profiles: [EVERY_PROFILE], keys };
-  await logChanges(client, toLogEntries([made]));
-  return { change, transaction };
+  const difference = await replaceConfiguration(client, checked.draft, checked.digest);
+  const made = replaced(head, difference, { author, trace: null }, difference.keys);
+  await logChanges(client, [made]);
+  return { change: made.change, transaction };
 }
 
 async function compare(client: ClientBase, checked: CheckedDraft): Promise<DryRunDto> {

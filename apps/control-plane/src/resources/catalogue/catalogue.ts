@@ -116,8 +116,8 @@ export class CatalogueController {
     const taken = await this.writer.writeAlone(async (client) => {
       const names = await acceptHeld(client, source);
       if (names === null) return null;
-      const besides = [['put', 'catalogueSource', [source]] as const];
-      return { result: names, changes: [], besides };
+      const keys = [['put', 'catalogueSource', [source]] as const];
+      return { result: names, changes: [], keys };
     });
     if (taken === null) throw conflict(`no list of ${source} is held`);
     const now = (await this.sources()).find((one) => isOfGroup(one) && one.source === source);

@@ -4,7 +4,7 @@ import { conflict, orNotFound } from '../../../http/errors/errors.js';
 import { type Answer, ApiEndpoint, type Listed } from '../../../http/routing/endpoint.js';
 import type { DtoClass } from '../../../http/validation/dto.js';
 import { throwIfFaults } from '../../../http/validation/fault.js';
-import type { EntityChange } from '../../../revisions/change-record.js';
+import type { EntityChange, WorkResult } from '../../../revisions/change-record.js';
 import { ConfigurationReader } from '../../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../../revisions/configuration-writer.js';
 import type { OpenTable } from '../../../revisions/working-tables.js';
@@ -89,7 +89,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
           throwIfFaults(tables.of(WorkingProfiles.open).faults(record.profileId, PROFILE_LOCATION));
           checkUnique(family, networks, record, null);
           networks.put(record);
-          return { result: toDto(family, record), changes: [change(family, null, record)] };
+          return { result: toDto(family, record), ...change(family, null, record) };
         },
       });
     }
@@ -140,7 +140,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
           checkUnique(family, networks, record, before);
           networks.delete(before);
           networks.put(record);
-          return { result: toDto(family, record), changes: [change(family, before, record)] };
+          return { result: toDto(family, record), ...change(family, before, record) };
         },
       });
     }
@@ -158,7 +158,7 @@ function networksController<A, Path extends object>(differences: Differences<A, 
           const networks = tables.of(open);
           const before = existing(family, address, networks.find({ address }));
           networks.delete(before);
-          return { result: undefined, changes: [change(family, before, null)] };
+          return { result: undefined, ...change(family, before, null) };
         },
       });
     }
@@ -212,20 +212,23 @@ function checkUnique<A>(
   }
 }
 
+/** Its record has the address with host bits, by which people know the network (decisions §3). */
 function change<A>(
   family: AddressFamily<A>,
   before: NetworkRecord<A> | null,
   after: NetworkRecord<A> | null,
-): EntityChange {
-  const entity = (record: NetworkRecord<A> | null): unknown => record && masked(family, record);
-  const key = (record: NetworkRecord<A> | null): unknown =>
-    record && toKeyRow(family.kind, record as never);
+): Pick<WorkResult<unknown>, 'changes' | 'keys'> {
+  const { kind } = family;
+  const entityOf = (record: NetworkRecord<A> | null): unknown => record && masked(family, record);
+  const [old, key] = [before, after].map((one) => one && toKeyRow(kind, one as never));
+  const isMoved = old !== null && String(old) !== String(key);
   return {
-    kind: family.kind,
-    before: entity(before),
-    after: entity(after),
-    keys: { before: key(before), after: key(after) },
-  } as EntityChange;
+    changes: [{ kind, before: entityOf(before), after: entityOf(after) } as EntityChange],
+    keys: [
+      ...(isMoved ? [['delete', kind, old] as const] : []),
+      ...(key === null ? [] : [['put', kind, key] as const]),
+    ],
+  };
 }
 
 @Controller()
