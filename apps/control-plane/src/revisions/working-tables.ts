@@ -58,12 +58,6 @@ export interface SubmittedChange<T> {
   make(tables: WorkingTables, revision: number): WorkResult<T>;
 }
 
-/** What the changes of a group did to one row. Null: there is no such row. */
-export interface RowChange<R> {
-  readonly before: R | null;
-  readonly after: R | null;
-}
-
 /** Rows by key: as they are stored, and as the changes of a group left them. */
 export class WorkingRows<R> {
   /** Every key that was asked for. Null: no such row. */
@@ -73,10 +67,6 @@ export class WorkingRows<R> {
   /** A key whose row, if there is one, `load` will bring. */
   need(key: string): void {
     this.stored.set(key, null);
-  }
-
-  get neededKeys(): string[] {
-    return [...this.stored.keys()];
   }
 
   load(key: string, row: R): void {
@@ -96,29 +86,91 @@ export class WorkingRows<R> {
     this.current.set(key, row);
   }
 
-  /** The rows that are not as they are stored. */
-  changes(): RowChange<R>[] {
+  /** The rows that are not as they are stored: as they were, and as they are. Null: there is no such row. */
+  changes(): { readonly before: R | null; readonly after: R | null }[] {
     return Array.from(this.current, ([key, after]) => {
       return { before: this.stored.get(key) ?? null, after };
     }).filter(({ before, after }) => before !== after);
   }
 }
 
-/** The statements for the rows of a table. They get at least one key or row. */
-export interface RowStore<R extends K, K> {
+/** By its name a column: its type in PostgreSQL, and its value, as JSON has it. */
+type Columns<R> = Readonly<Record<string, readonly [type: string, valueOf: (row: R) => unknown]>>;
+
+interface StoredTable<R extends K, K> {
+  readonly name: string;
+  /** The primary key. */
+  readonly key: Columns<K>;
+  readonly rest: Columns<R>;
+  /** What is selected for the fields of a row. */
+  readonly select: string;
+}
+
+/**
+ * The statements for the rows of a table. They get at least one key or row, all of them as one JSON text: its length is
+ * not that of the statement, and the driver takes long to escape the texts of a list.
+ */
+export class RowStore<R extends K, K> {
+  private readonly table: Prisma.Sql;
+  private readonly keyColumns: Prisma.Sql;
+
+  constructor(private readonly stored: StoredTable<R, K>) {
+    this.table = Prisma.raw(stored.name);
+    this.keyColumns = Prisma.raw(`(${Object.keys(stored.key).join(', ')})`);
+  }
+
   /** Identifies a row. */
-  textOf(key: K): string;
-  find(tx: Transaction, keys: readonly K[]): Promise<R[]>;
-  /** @param onConflict what is done with a row whose key there is; empty: the statement fails. */
-  insert(tx: Transaction, rows: readonly R[], onConflict: Prisma.Sql): Promise<unknown>;
-  /** The `onConflict` that replaces the row. */
-  readonly replacing: Prisma.Sql;
-  delete(tx: Transaction, keys: readonly K[]): Promise<unknown>;
+  textOf(key: K): string {
+    return Object.values(this.stored.key)
+      .map(([, valueOf]) => String(valueOf(key)))
+      .join(' ');
+  }
+
+  select(tx: Transaction, keys: readonly K[]): Promise<R[]> {
+    return tx.$queryRaw`
+      SELECT ${Prisma.raw(this.stored.select)} FROM ${this.table}
+      WHERE ${this.keyColumns} IN (${rowsOf(this.stored.key, keys)})`;
+  }
+
+  /** Fails when there is a row with one of the keys. */
+  insert(tx: Transaction, rows: readonly R[], onConflict = Prisma.empty): Promise<unknown> {
+    const { key, rest } = this.stored;
+    const columns: Columns<R> = { ...key, ...rest };
+    return tx.$executeRaw`
+      INSERT INTO ${this.table} (${Prisma.raw(Object.keys(columns).join(', '))})
+      ${rowsOf(columns, rows)} ${onConflict}`;
+  }
+
+  replace(tx: Transaction, rows: readonly R[]): Promise<unknown> {
+    const values = Object.keys(this.stored.rest).map((name) => `${name} = EXCLUDED.${name}`);
+    const update = Prisma.raw(values.join(', '));
+    return this.insert(
+      tx,
+      rows,
+      Prisma.sql`ON CONFLICT ${this.keyColumns} DO UPDATE SET ${update}`,
+    );
+  }
+
+  delete(tx: Transaction, keys: readonly K[]): Promise<unknown> {
+    return tx.$executeRaw`
+      DELETE FROM ${this.table} WHERE ${this.keyColumns} IN (${rowsOf(this.stored.key, keys)})`;
+  }
+}
+
+/** A query that gives these values. */
+function rowsOf<R>(columns: Columns<R>, rows: readonly R[]): Prisma.Sql {
+  const entries = Object.entries(columns);
+  const json = rows.map((row) =>
+    Object.fromEntries(entries.map(([name, [, valueOf]]) => [name, valueOf(row)])),
+  );
+  const types = Prisma.raw(entries.map(([name, [type]]) => `${name} ${type}`).join(', '));
+  return Prisma.sql`
+    SELECT * FROM jsonb_to_recordset(${JSON.stringify(json)}::jsonb) AS submitted (${types})`;
 }
 
 /** The rows of a table that a group of changes needs. */
 export class RowsTable<R extends K, K> implements WorkingTable {
-  private readonly rows = new WorkingRows<R>();
+  protected readonly rows = new WorkingRows<R>();
   protected readonly needed: K[] = [];
 
   constructor(private readonly store: RowStore<R, K>) {}
@@ -142,7 +194,7 @@ export class RowsTable<R extends K, K> implements WorkingTable {
 
   async read(tx: Transaction): Promise<void> {
     if (this.needed.length === 0) return;
-    for (const row of await this.store.find(tx, this.needed)) this.load(row);
+    for (const row of await this.select(tx, this.needed)) this.load(row);
   }
 
   async write(tx: Transaction): Promise<void> {
@@ -151,8 +203,12 @@ export class RowsTable<R extends K, K> implements WorkingTable {
     const added = changes.flatMap(({ before, after }) => (before === null && after) || []);
     const replaced = changes.flatMap(({ before, after }) => (before !== null && after) || []);
     // A row that somebody else has added meanwhile is not overwritten.
-    if (added.length > 0) await this.store.insert(tx, added, Prisma.empty);
-    if (replaced.length > 0) await this.store.insert(tx, replaced, this.store.replacing);
+    if (added.length > 0) await this.store.insert(tx, added);
+    if (replaced.length > 0) await this.store.replace(tx, replaced);
+  }
+
+  protected select(tx: Transaction, keys: readonly K[]): Promise<R[]> {
+    return this.store.select(tx, keys);
   }
 
   protected load(row: R): void {

@@ -115,7 +115,7 @@ export class ApplicationRulesController {
     return this.writer.write({
       items: applicationIds.length,
       need: (tables) => {
-        tables.of(WorkingProfiles.open).need(profileId);
+        tables.of(WorkingProfiles.open).need({ id: profileId });
         tables.of(WorkingApplications.open);
       },
       make: (tables) => {
@@ -138,7 +138,7 @@ export class ApplicationRulesController {
     @Param() { profile_id: profileId, app_aware_id: applicationId }: ApplicationRulePath,
   ): Answer<void> {
     return this.writer.write({
-      need: (tables) => tables.of(WorkingProfiles.open).need(profileId),
+      need: (tables) => tables.of(WorkingProfiles.open).need({ id: profileId }),
       make: (tables) => {
         const before = tables.of(WorkingProfiles.open).get(profileId);
         const rest = before.applicationRules.filter((rule) => rule.applicationId !== applicationId);

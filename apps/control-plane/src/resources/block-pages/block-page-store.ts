@@ -3,7 +3,7 @@ import { Prisma } from '../../generated/prisma/client.js';
 import type { Fault } from '../../http/validation/fault.js';
 import type { EntityTable } from '../../platform/database/snapshot.js';
 import type { Transaction } from '../../platform/database/transaction.js';
-import { RowsTable, type RowStore } from '../../revisions/working-tables.js';
+import { RowsTable, RowStore } from '../../revisions/working-tables.js';
 
 export const BLOCK_PAGES: EntityTable<'blockPage'> = {
   kind: 'blockPage',
@@ -11,27 +11,22 @@ export const BLOCK_PAGES: EntityTable<'blockPage'> = {
   toEntity: ({ id, type }) => ({ id, type }),
 };
 
-export type BlockPageKey = Pick<BlockPage, 'id'>;
+type BlockPageKey = Pick<BlockPage, 'id'>;
 
 export function unknownBlockPage(id: number, loc: readonly string[]): Fault {
   return { loc, msg: `Block page ${id} does not exist`, type: 'reference' };
 }
 
-export function blockPagesOf(pages: readonly BlockPageKey[]): Prisma.Sql {
-  return Prisma.sql`SELECT id, type FROM block_page WHERE id = ANY (${idsOf(pages)}::integer[])`;
+export function blockPageOf(id: number): Prisma.Sql {
+  return Prisma.sql`SELECT id, type FROM block_page WHERE id = ${id}`;
 }
 
-const STORE: RowStore<BlockPage, BlockPageKey> = {
-  textOf: ({ id }) => String(id),
-  find: (tx, pages) => tx.$queryRaw(blockPagesOf(pages)),
-  insert: (tx, pages, onConflict) => tx.$executeRaw`
-    INSERT INTO block_page (id, type)
-    SELECT * FROM unnest(${idsOf(pages)}::integer[], ${pages.map(({ type }) => type)}::integer[])
-    ${onConflict}`,
-  replacing: Prisma.sql`ON CONFLICT (id) DO UPDATE SET type = EXCLUDED.type`,
-  delete: (tx, pages) => tx.$executeRaw`
-    DELETE FROM block_page WHERE id = ANY (${idsOf(pages)}::integer[])`,
-};
+const STORE = new RowStore<BlockPage, BlockPageKey>({
+  name: 'block_page',
+  key: { id: ['integer', ({ id }) => id] },
+  rest: { type: ['smallint', ({ type }) => type] },
+  select: 'id, type',
+});
 
 /** The block pages that a group of changes needs, and the profiles that show them. */
 export class WorkingBlockPages extends RowsTable<BlockPage, BlockPageKey> {
@@ -80,8 +75,4 @@ export class WorkingBlockPages extends RowsTable<BlockPage, BlockPageKey> {
   protected override writeDeletions(): Promise<void> {
     return Promise.resolve();
   }
-}
-
-function idsOf(pages: readonly BlockPageKey[]): number[] {
-  return pages.map(({ id }) => id);
 }

@@ -4,7 +4,7 @@ import { conflict, orNotFound } from '../../http/errors/errors.js';
 import { type Answer, ApiEndpoint, type Listed } from '../../http/routing/endpoint.js';
 import { ConfigurationReader } from '../../revisions/configuration-reader.js';
 import { ConfigurationWriter } from '../../revisions/configuration-writer.js';
-import { BLOCK_PAGES, blockPagesOf, WorkingBlockPages } from './block-page-store.js';
+import { BLOCK_PAGES, blockPageOf, WorkingBlockPages } from './block-page-store.js';
 import { BlockPageDto, BlockPagePath, PatchBlockPageDto } from './block-page.dto.js';
 
 @Controller()
@@ -48,7 +48,7 @@ export class BlockPagesController {
     errors: [404],
   })
   get(@Param() { page_id: id }: BlockPagePath): Answer<BlockPage> {
-    return this.reader.read(blockPagesOf([{ id }]), ([row]: BlockPage[]) =>
+    return this.reader.read(blockPageOf(id), ([row]: BlockPage[]) =>
       BLOCK_PAGES.toEntity(existing(id, row)),
     );
   }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, inject, it } from 'vitest';
 import { actAs } from '../../revisions/change-record.js';
 import { ChangeControllers } from '../../testing/change-controllers.js';
 import { RowReplica } from '../../testing/row-replica.js';
-import { toTimeText } from '../orders/order.dto.js';
+import { toTimeText } from '../orders/order-store.js';
 import { grantExpiry, removal } from './grants.js';
 
 const LATER_S = 4_000_000_000;

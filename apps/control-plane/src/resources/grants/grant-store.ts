@@ -1,8 +1,9 @@
 import type { EntityKeys, Grant } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/snapshot.js';
-import { RowsTable, type RowStore, type WorkingTables } from '../../revisions/working-tables.js';
-import { unnestKeys } from '../domain-lists/domain-rule-store.js';
+import { RowsTable, RowStore, type WorkingTables } from '../../revisions/working-tables.js';
+import { DOMAIN_KEY } from '../domain-lists/domain-rule-store.js';
+import { toTimeText } from '../orders/order-store.js';
 import { WorkingProfiles } from '../profiles/profile-store.js';
 
 /** The hash of its domain is the id of a grant in its profile. */
@@ -71,26 +72,15 @@ export function endedGrants(limit: number): string {
     WHERE until < now() - interval '1 minute' ORDER BY domain_grant.until LIMIT ${limit}`;
 }
 
-const STORE: RowStore<Grant, GrantKey> = {
-  textOf: ({ profileId, domainHash }) => `${profileId} ${domainHash}`,
-  find: (tx, keys) => tx.$queryRaw`
-    SELECT ${Prisma.raw(COLUMNS)} FROM domain_grant
-    WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnestKeys(keys)})`,
-  insert: (tx, grants, onConflict) => {
-    const verdicts = grants.map(({ verdict }) => verdict);
-    const ends = grants.map(({ until }) => String(until));
-    const more = Prisma.sql`, ${verdicts}::integer[], ${ends}::bigint[]`;
-    return tx.$executeRaw`
-      INSERT INTO domain_grant (profile_id, domain_hash, verdict, until)
-      SELECT profile_id, domain_hash, verdict, to_timestamp(until)
-      FROM ${unnestKeys(grants, more)} AS submitted (profile_id, domain_hash, verdict, until)
-      ${onConflict}`;
+const STORE = new RowStore<Grant, GrantKey>({
+  name: 'domain_grant',
+  key: DOMAIN_KEY,
+  rest: {
+    verdict: ['smallint', ({ verdict }) => verdict],
+    until: ['timestamptz', ({ until }) => toTimeText(until)],
   },
-  replacing: Prisma.sql`
-    ON CONFLICT (profile_id, domain_hash) DO UPDATE SET verdict = EXCLUDED.verdict, until = EXCLUDED.until`,
-  delete: (tx, keys) => tx.$executeRaw`
-    DELETE FROM domain_grant WHERE (profile_id, domain_hash) IN (SELECT * FROM ${unnestKeys(keys)})`,
-};
+  select: COLUMNS,
+});
 
 export function openGrants(tables: WorkingTables): RowsTable<Grant, GrantKey> {
   tables.of(WorkingProfiles.open);

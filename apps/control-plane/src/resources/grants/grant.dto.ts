@@ -11,7 +11,8 @@ import {
   RequiredWithout,
 } from '../../http/validation/rules.js';
 import { IsNormalisedDomain } from '../domain-lists/domain-check.js';
-import { IsUntil, toSeconds, toTimeText } from '../orders/order.dto.js';
+import { IsUntil, toSeconds } from '../orders/order.dto.js';
+import { toTimeText } from '../orders/order-store.js';
 import { IsRuleStatus, type RuleStatus, toStatus } from '../profiles/profile.dto.js';
 import type { GrantKey, GrantPlace } from './grant-store.js';
 

@@ -1,7 +1,7 @@
 import type { EntityKeys, Order } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/snapshot.js';
-import { RowsTable, type RowStore } from '../../revisions/working-tables.js';
+import { RowsTable, RowStore } from '../../revisions/working-tables.js';
 
 type OrderKey = EntityKeys['order'];
 
@@ -58,34 +58,30 @@ export const KEEP_IN_FORCE = `
   UPDATE domain_order SET in_force = $2::jsonb
   WHERE id = $1 AND revision = ($2::jsonb ->> 'revision')::bigint`;
 
+/** RFC 3339, in UTC. */
+export function toTimeText(seconds: number): string {
+  return new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z');
+}
+
 export interface StoredOrder extends Order {
   readonly revision: number;
 }
 
-const STORE: RowStore<StoredOrder, OrderKey> = {
-  textOf: ({ id }) => String(id),
-  find: (tx, keys) => tx.$queryRaw`
-    SELECT ${Prisma.raw(COLUMNS)}, revision::float8 AS revision
-    FROM domain_order WHERE id = ANY (${idsOf(keys)}::integer[])`,
-  // One text, because the driver takes long to escape the texts of a list.
-  insert: (tx, orders, onConflict) => tx.$executeRaw`
-    INSERT INTO domain_order (id, domain_hash, authority, reference, until, revision)
-    SELECT id, "domainHash", authority, reference, to_timestamp(until), revision
-    FROM jsonb_to_recordset(${JSON.stringify(orders)}::jsonb) AS submitted (
-      id integer, "domainHash" bigint, authority text, reference text, until bigint, revision bigint)
-    ${onConflict}`,
-  replacing: Prisma.sql`
-    ON CONFLICT (id) DO UPDATE SET
-      domain_hash = EXCLUDED.domain_hash, authority = EXCLUDED.authority, reference = EXCLUDED.reference,
-      until = EXCLUDED.until, revision = EXCLUDED.revision, in_force = NULL`,
-  delete: (tx, keys) => tx.$executeRaw`
-    DELETE FROM domain_order WHERE id = ANY (${idsOf(keys)}::integer[])`,
-};
+const STORE = new RowStore<StoredOrder, OrderKey>({
+  name: 'domain_order',
+  key: { id: ['integer', ({ id }) => id] },
+  rest: {
+    domain_hash: ['bigint', ({ domainHash }) => domainHash],
+    authority: ['text', ({ authority }) => authority],
+    reference: ['text', ({ reference }) => reference],
+    until: ['timestamptz', ({ until }) => (until === null ? null : toTimeText(until))],
+    revision: ['bigint', ({ revision }) => revision],
+    // It is not known of the change that is made.
+    in_force: ['jsonb', () => null],
+  },
+  select: `${COLUMNS}, revision::float8 AS revision`,
+});
 
 export function openOrders(): RowsTable<StoredOrder, OrderKey> {
   return new RowsTable(STORE);
-}
-
-function idsOf(keys: readonly OrderKey[]): number[] {
-  return keys.map(({ id }) => id);
 }

@@ -16,7 +16,7 @@ import {
   Rule,
 } from '../../http/validation/rules.js';
 import { IsNormalisedDomain } from '../domain-lists/domain-check.js';
-import type { OrderState } from './order-store.js';
+import { type OrderState, toTimeText } from './order-store.js';
 
 const DAY_S = 86_400;
 
@@ -39,11 +39,6 @@ export function IsUntil(days = Infinity): PropertyDecorator {
 /** Unix seconds of a text that `IsUntil` allows. */
 export function toSeconds(text: string): number {
   return Math.floor(parseTime(text) / 1_000);
-}
-
-/** RFC 3339, in UTC. */
-export function toTimeText(seconds: number): string {
-  return new Date(seconds * 1_000).toISOString().replace('.000Z', 'Z');
 }
 
 /** A text that the block page shows as it is. */

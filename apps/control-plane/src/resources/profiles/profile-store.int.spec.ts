@@ -3,7 +3,8 @@ import { pino } from 'pino';
 import { expect, inject, it } from 'vitest';
 import { Database } from '../../platform/database/database.js';
 import { createFreshDatabase, dropDatabase } from '../../testing/fresh-database.js';
-import { findProfiles, insertProfiles, writeRules } from './profile-store.js';
+import { WorkingTables } from '../../revisions/working-tables.js';
+import { WorkingProfiles } from './profile-store.js';
 
 it('a profile may have more rules than a statement may have parameters', async () => {
   const url = await createFreshDatabase(inject('databaseUrl'));
@@ -21,11 +22,18 @@ it('a profile may have more rules than a statement may have parameters', async (
     })),
   };
   const found = await database.write(async (_client, tx) => {
-    await insertProfiles(tx, [profile]);
-    await writeRules(tx, [{ before: null, after: profile }]);
-    return findProfiles(tx, [profile.id]);
+    const open = async () => {
+      const profiles = new WorkingTables().of(WorkingProfiles.open);
+      profiles.need(profile);
+      await profiles.read(tx);
+      return profiles;
+    };
+    const profiles = await open();
+    profiles.put(profile);
+    await profiles.write(tx);
+    return (await open()).get(profile.id);
   });
-  expect(found).toEqual([profile]);
+  expect(found).toEqual(profile);
   await database.close();
   await dropDatabase(inject('databaseUrl'), url);
 });

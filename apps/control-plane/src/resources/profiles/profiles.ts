@@ -100,7 +100,7 @@ function itemsOf({ cat_ids, apps }: PatchProfileDto): number {
 }
 
 function need(tables: WorkingTables, profileId: number, { profile, apps }: PatchProfileDto): void {
-  tables.of(WorkingProfiles.open).need(profileId);
+  tables.of(WorkingProfiles.open).need({ id: profileId });
   const { page_id: id } = profile ?? {};
   if (typeof id === 'number') tables.of(WorkingBlockPages.open).need({ id });
   if (apps !== undefined) tables.of(WorkingApplications.open);

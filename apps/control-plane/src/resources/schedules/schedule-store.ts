@@ -1,7 +1,7 @@
 import { type Period, type Schedule, WEEK_POINTS } from '@weir/config-model';
 import { Prisma } from '../../generated/prisma/client.js';
 import type { EntityTable } from '../../platform/database/snapshot.js';
-import { RowsTable, type RowStore, type WorkingTables } from '../../revisions/working-tables.js';
+import { RowsTable, RowStore, type WorkingTables } from '../../revisions/working-tables.js';
 import { WorkingProfiles } from '../profiles/profile-store.js';
 
 /** Weekday names of the contract, in the order of their integers. */
@@ -85,23 +85,15 @@ export function scheduleOf(profileId: number): Prisma.Sql {
     WHERE profile.id = ${profileId}`;
 }
 
-const STORE: RowStore<ScheduleRecord, Pick<ScheduleRecord, 'profileId'>> = {
-  textOf: ({ profileId }) => String(profileId),
-  find: (tx, keys) =>
-    tx.$queryRaw(schedulesIn(Prisma.sql`${keys.map(({ profileId }) => profileId)}::integer[]`)),
-  // One text, because the driver takes long to escape the texts of a list.
-  insert: (tx, schedules, onConflict) => tx.$executeRaw`
-    INSERT INTO schedule (profile_id, target_profile_id, periods)
-    SELECT "profileId", "targetProfileId", periods
-    FROM jsonb_to_recordset(${JSON.stringify(schedules)}::jsonb) AS schedule (
-      "profileId" integer, "targetProfileId" integer, periods jsonb)
-    ${onConflict}`,
-  replacing: Prisma.sql`
-    ON CONFLICT (profile_id) DO UPDATE
-    SET target_profile_id = EXCLUDED.target_profile_id, periods = EXCLUDED.periods`,
-  delete: (tx, keys) => tx.$executeRaw`
-    DELETE FROM schedule WHERE profile_id = ANY (${keys.map(({ profileId }) => profileId)}::integer[])`,
-};
+const STORE = new RowStore<ScheduleRecord, Pick<ScheduleRecord, 'profileId'>>({
+  name: 'schedule',
+  key: { profile_id: ['integer', ({ profileId }) => profileId] },
+  rest: {
+    target_profile_id: ['integer', ({ targetProfileId }) => targetProfileId],
+    periods: ['jsonb', ({ periods }) => periods],
+  },
+  select: COLUMNS,
+});
 
 /** Opens the schedules that a group of changes needs, by the profile that has them. */
 export function openSchedules(

@@ -2,7 +2,7 @@ import type { EntityKeys, NaptAssignment } from '@weir/config-model';
 import { Prisma } from '../../../generated/prisma/client.js';
 import type { EntityTable } from '../../../platform/database/snapshot.js';
 import type { Transaction } from '../../../platform/database/transaction.js';
-import { RowsTable, type RowStore, type WorkingTables } from '../../../revisions/working-tables.js';
+import { RowsTable, RowStore, type WorkingTables } from '../../../revisions/working-tables.js';
 import { WorkingProfiles } from '../../profiles/profile-store.js';
 import { formatIpv4, parseIpv4 } from '../addresses/addresses.js';
 
@@ -36,40 +36,16 @@ export function assignmentOf({ address, lowerPort, upperPort }: NaptKey): Prisma
     ${assignmentsOf(formatIpv4(address))} AND lower_port = ${lowerPort} AND upper_port = ${upperPort}`;
 }
 
-const STORE: RowStore<NaptAssignment, NaptKey> = {
-  textOf: naptText,
-  /** The assignments that share a port with one of the ranges. */
-  find: async (tx, ranges) => {
-    const rows = await tx.$queryRaw<NaptRow[]>`
-      SELECT DISTINCT ${Prisma.raw(COLUMNS)}
-      FROM ${unnest(ranges)} AS range (address, lower, upper)
-      JOIN napt_assignment ON napt_assignment.address = range.address
-      AND lower_port <= range.upper AND upper_port >= range.lower`;
-    return rows.map((row) => NAPT_ASSIGNMENTS.toEntity(row));
+const STORE = new RowStore<NaptAssignment, NaptKey>({
+  name: 'napt_assignment',
+  key: {
+    address: ['inet', ({ address }) => formatIpv4(address)],
+    lower_port: ['integer', ({ lowerPort }) => lowerPort],
+    upper_port: ['integer', ({ upperPort }) => upperPort],
   },
-  insert: (tx, assignments, onConflict) => tx.$executeRaw`
-    INSERT INTO napt_assignment (address, lower_port, upper_port, profile_id)
-    SELECT * FROM ${unnest(
-      assignments,
-      Prisma.sql`, ${assignments.map(({ profileId }) => profileId)}::integer[]`,
-    )}
-    ${onConflict}`,
-  replacing: Prisma.sql`
-    ON CONFLICT (address, lower_port, upper_port) DO UPDATE SET profile_id = EXCLUDED.profile_id`,
-  delete: (tx, keys) => tx.$executeRaw`
-    DELETE FROM napt_assignment AS deleted
-    USING ${unnest(keys)} AS key (address, lower_port, upper_port)
-    WHERE (deleted.address, deleted.lower_port, deleted.upper_port)
-        = (key.address, key.lower_port, key.upper_port)`,
-};
-
-/** Keys as rows. @param further columns. */
-function unnest(keys: readonly NaptKey[], further: Prisma.Sql = Prisma.empty): Prisma.Sql {
-  return Prisma.sql`unnest(
-    ${keys.map(({ address }) => formatIpv4(address))}::inet[],
-    ${keys.map(({ lowerPort }) => lowerPort)}::integer[],
-    ${keys.map(({ upperPort }) => upperPort)}::integer[]${further})`;
-}
+  rest: { profile_id: ['integer', ({ profileId }) => profileId] },
+  select: COLUMNS,
+});
 
 /** A range as it is shown: `192.0.2.1 1024-2047`. */
 export function naptText({ address, lowerPort, upperPort }: NaptKey): string {
@@ -113,12 +89,23 @@ export class WorkingNapts extends RowsTable<NaptAssignment, NaptKey> {
     this.current.get(key.address)?.delete(naptText(key));
   }
 
-  override async read(tx: Transaction): Promise<void> {
-    if (this.ranges.size === 0) return;
-    for (const assignment of await STORE.find(tx, [...this.ranges.values()].flat())) {
-      this.load(assignment);
-      this.show(assignment);
-    }
+  /** Those that share a port with one of the ranges, not only those with the same key. */
+  protected override async select(tx: Transaction): Promise<NaptAssignment[]> {
+    const ranges = [...this.ranges.values()].flat();
+    const rows = await tx.$queryRaw<NaptRow[]>`
+      SELECT DISTINCT ${Prisma.raw(COLUMNS)}
+      FROM unnest(
+        ${ranges.map(({ address }) => formatIpv4(address))}::inet[],
+        ${ranges.map(({ lowerPort }) => lowerPort)}::integer[],
+        ${ranges.map(({ upperPort }) => upperPort)}::integer[]) AS range (address, lower, upper)
+      JOIN napt_assignment ON napt_assignment.address = range.address
+      AND lower_port <= range.upper AND upper_port >= range.lower`;
+    return rows.map((row) => NAPT_ASSIGNMENTS.toEntity(row));
+  }
+
+  protected override load(assignment: NaptAssignment): void {
+    super.load(assignment);
+    this.show(assignment);
   }
 
   private show(assignment: NaptAssignment): void {

@@ -1,6 +1,7 @@
 import { Prisma } from '../../../generated/prisma/client.js';
 import type { EntityTable } from '../../../platform/database/snapshot.js';
-import { type RowStore, RowsTable, WorkingRows } from '../../../revisions/working-tables.js';
+import type { Transaction } from '../../../platform/database/transaction.js';
+import { RowStore, RowsTable, WorkingRows } from '../../../revisions/working-tables.js';
 import { type AddressFamily, IPV4, IPV6 } from '../addresses/addresses.js';
 
 /** A network as it was submitted, with its host bits. The address is its key. */
@@ -87,6 +88,22 @@ export class WorkingNetworks<A> extends RowsTable<NetworkRecord<A>, NetworkKey<A
     this.byPrefix.set(prefixText(this.family, record), null);
   }
 
+  /** Some may come twice. */
+  protected override async select(
+    tx: Transaction,
+    keys: readonly NetworkKey<A>[],
+  ): Promise<NetworkRecord<A>[]> {
+    const { family } = this;
+    const [prefixes, addresses] = [[], []] as [string[], string[]];
+    for (const key of keys) {
+      if ('prefixLength' in key) prefixes.push(prefixText(family, key));
+      else addresses.push(family.format(key.address));
+    }
+    const rows = await tx.$queryRaw<NetworkRow[]>`
+      ${networksBy(family, 'address', addresses)} UNION ALL ${networksBy(family, 'network', prefixes)}`;
+    return rows.map((row) => fromRow(family, row));
+  }
+
   protected override load(record: NetworkRecord<A>): void {
     super.load(record);
     this.byPrefix.load(prefixText(this.family, record), record);
@@ -99,36 +116,15 @@ export class WorkingNetworks<A> extends RowsTable<NetworkRecord<A>, NetworkKey<A
 }
 
 function storeOf<A>(family: AddressFamily<A>): RowStore<NetworkRecord<A>, NetworkKey<A>> {
-  const table = Prisma.raw(family.table);
-  const textOf = ({ address }: NetworkKey<A>): string => family.format(address);
-  return {
-    textOf,
-    // Some may come twice.
-    find: async (tx, keys) => {
-      const prefixes = keys.filter((key) => 'prefixLength' in key);
-      const addresses = keys.filter((key) => !('prefixLength' in key));
-      const rows = await tx.$queryRaw<NetworkRow[]>`
-        ${networksBy(family, 'address', addresses.map(textOf))} UNION ALL
-        ${networksBy(
-          family,
-          'network',
-          prefixes.map((prefix) => prefixText(family, prefix)),
-        )}`;
-      return rows.map((row) => fromRow(family, row));
+  return new RowStore<NetworkRecord<A>, NetworkKey<A>>({
+    name: family.table,
+    key: { address: ['inet', ({ address }) => family.format(address)] },
+    rest: {
+      prefix_length: ['smallint', ({ prefixLength }) => prefixLength],
+      profile_id: ['integer', ({ profileId }) => profileId],
     },
-    insert: (tx, records, onConflict) => tx.$executeRaw`
-      INSERT INTO ${table} (address, prefix_length, profile_id)
-      SELECT * FROM unnest(
-        ${records.map(textOf)}::inet[],
-        ${records.map(({ prefixLength }) => prefixLength)}::integer[],
-        ${records.map(({ profileId }) => profileId)}::integer[])
-      ${onConflict}`,
-    replacing: Prisma.sql`
-      ON CONFLICT (address) DO UPDATE
-      SET prefix_length = EXCLUDED.prefix_length, profile_id = EXCLUDED.profile_id`,
-    delete: (tx, keys) => tx.$executeRaw`
-      DELETE FROM ${table} WHERE address = ANY (${keys.map(textOf)}::inet[])`,
-  };
+    select: COLUMNS.sql,
+  });
 }
 
 /** The masked prefix of a network: `192.0.2.0/24`. */
