@@ -25,18 +25,12 @@ export interface ControlPlane extends Service {
 /** How soon a changed certificate is used. */
 const TLS_CHECK_MS = 2_000;
 
-type Open = <T>(resource: T, close: (resource: T) => unknown) => T;
-
-function opener(opened: AsyncDisposableStack): Open {
-  return (resource, close) => opened.adopt(resource, async (one) => void (await close(one)));
-}
-
 type Files = Pick<Process, 'tls' | 'feedTls' | 'tokens' | 'deployment' | 'definition'>;
 
 async function openFiles(
   configuration: ControlPlaneConfiguration,
   log: Logger,
-  open: Open,
+  opened: AsyncDisposableStack,
 ): Promise<Files> {
   const openTls = (
     prefix: 'MANAGEMENT_TLS' | 'FEED_TLS',
@@ -44,13 +38,14 @@ async function openFiles(
   ): TlsIdentity | null => {
     const { [`${prefix}_CERT` as const]: cert, [`${prefix}_KEY` as const]: key } = configuration;
     const names = { prefix, cert, key, ...(clientCa !== undefined && { clientCa }) };
-    return open(TlsIdentity.open({ names, checkMs: TLS_CHECK_MS, log }), (tls) => tls?.close());
+    const identity = TlsIdentity.open({ names, checkMs: TLS_CHECK_MS, log });
+    return opened.adopt(identity, (tls) => tls?.close());
   };
   return {
     tls: openTls('MANAGEMENT_TLS', configuration.MANAGEMENT_TLS_CLIENT_CA),
     feedTls: openTls('FEED_TLS'),
-    tokens: open(openTokens(configuration, log), (it) => it.close()),
-    deployment: open(openDeployment(configuration, log), (it) => it.close()),
+    tokens: opened.adopt(openTokens(configuration, log), (it) => it.close()),
+    deployment: opened.adopt(openDeployment(configuration, log), (it) => it.close()),
     definition: await openDefinition(configuration),
   };
 }
@@ -61,7 +56,7 @@ export async function checkFiles(
   log: Logger,
 ): Promise<void> {
   await using opened = new AsyncDisposableStack();
-  await openFiles(configuration, log, opener(opened));
+  await openFiles(configuration, log, opened);
 }
 
 /**
@@ -74,14 +69,13 @@ export async function startControlPlane(
   log: Logger,
 ): Promise<ControlPlane> {
   const opened = new AsyncDisposableStack();
-  const open = opener(opened);
   try {
     const { OPS_HOST: host, OPS_PORT: port } = configuration;
-    const ops = open(await OpsServer.start({ host, port, log }), (server) => server.close());
-    const files = await openFiles(configuration, log, open);
+    const ops = opened.adopt(await OpsServer.start({ host, port, log }), (it) => it.close());
+    const files = await openFiles(configuration, log, opened);
     const telemetry = await openTelemetry({ process: 'control-plane', configuration, log });
     const process: Process = { configuration, log, ops, ...files, telemetry };
-    const app = open(await createManagementApi(process), (it) => it.close());
+    const app = opened.adopt(await createManagementApi(process), (it) => it.close());
     await app.init();
     const servers: readonly Server[] = [app.getHttpServer(), app.get(FeedApi).server];
     const [managementPort, feedPort] = servers.map(portOf);
