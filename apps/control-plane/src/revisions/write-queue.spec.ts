@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { DatabaseSilentError } from '../platform/database/database-errors.js';
+import { DatabaseError } from '../platform/database/database-errors.js';
 import { Deadline, WriteQueueTimeoutError, WriteQueue } from './write-queue.js';
 
 const LATER = new Deadline(3_600_000);
@@ -61,11 +61,11 @@ it('fails the tasks that wait when a task finds out that the database does not a
   const queue = new WriteQueue();
   const silent = queue.run(async () => {
     await Promise.resolve();
-    throw new DatabaseSilentError();
+    throw new DatabaseError('silent');
   }, LATER);
   const broken = queue.run(() => Promise.resolve(), LATER);
-  await expect(silent).rejects.toThrow(DatabaseSilentError);
-  await expect(broken).rejects.toThrow(DatabaseSilentError);
+  await expect(silent).rejects.toThrow(DatabaseError);
+  await expect(broken).rejects.toThrow(DatabaseError);
   expect(await queue.run(() => Promise.resolve(7), LATER)).toBe(7);
 });
 

@@ -1,4 +1,4 @@
-import { DatabaseSilentError, isSilence } from '../platform/database/database-errors.js';
+import { DatabaseError, isSilence } from '../platform/database/database-errors.js';
 
 /** When a change has waited long enough for those before it, whatever it waits for. */
 export class Deadline {
@@ -41,7 +41,7 @@ export class WriteQueue {
   /**
    * @param task a new function each time.
    * @param deadline until when it waits to be started.
-   * @throws WriteQueueTimeoutError when it is not started in time, DatabaseSilentError when a task before it found
+   * @throws WriteQueueTimeoutError when it is not started in time, DatabaseError when a task before it found
    *   that the database does not answer. It is never started then.
    */
   async run<T>(task: () => Promise<T>, deadline: Deadline): Promise<T> {
@@ -67,7 +67,7 @@ export class WriteQueue {
   private failWaiting(): void {
     for (const [task, { fail }] of this.waiting) {
       this.remove(task);
-      fail(new DatabaseSilentError());
+      fail(new DatabaseError('silent'));
     }
   }
 

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promi
 import pg from 'pg';
 import type { Client } from 'pg';
 import { rowsTo } from './copy.js';
-import { ConnectionLostError, DatabaseSilentError, StandbyError } from './database-errors.js';
+import { DatabaseError } from './database-errors.js';
 import { withTimeout } from './with-timeout.js';
 
 /** After this time, a database that does not accept the connection counts as unreachable. */
@@ -120,10 +120,10 @@ const SILENT_MS = 2_000;
 
 /**
  * Begins the session of a new connection, and destroys the connection when a query gets no answer (ADR 33): within
- * seconds when PostgreSQL does not answer on a new connection either (`DatabaseSilentError`), waits for us in this
- * session while we wait for it, or does not have the session any more (`ConnectionLostError`). So a long statement
+ * seconds when PostgreSQL does not answer on a new connection either (`silent`), waits for us in this
+ * session while we wait for it, or does not have the session any more (`lost`). So a long statement
  * may take its time, but a PostgreSQL that hangs and a lost connection hold no request for long.
- * @throws StandbyError when PostgreSQL is a standby.
+ * @throws DatabaseError when PostgreSQL is a standby.
  * @param ask the `sessionQuestions` of the database
  * @param longestMs longest time that a query may wait without a byte in either direction, whatever PostgreSQL answers.
  */
@@ -150,9 +150,9 @@ export async function beginSession(client: Client, ask: Ask, longestMs: number):
     if (!waits()) return null;
     if (hasEnded === null) {
       void endLater(ask, session);
-      return new DatabaseSilentError();
+      return new DatabaseError('silent');
     }
-    return hasEnded && session !== '' ? new ConnectionLostError() : null;
+    return hasEnded && session !== '' ? new DatabaseError('lost') : null;
   };
   stream.setTimeout(intervalMs);
   stream.on('timeout', () => {
@@ -167,7 +167,7 @@ export async function beginSession(client: Client, ask: Ask, longestMs: number):
   const { rows } = await client.query<{ session: string | null; isStandby: boolean }>(
     BEGIN_SESSION,
   );
-  if (rows[0].isStandby) throw new StandbyError();
+  if (rows[0].isStandby) throw new DatabaseError('standby');
   session = rows[0].session ?? '';
 }
 

@@ -96,33 +96,24 @@ export function isDatabaseUnreachable(error: unknown): boolean {
   return false;
 }
 
-/** PostgreSQL keeps the connection open, but does not answer. The code is that of the operating system. */
-export class DatabaseSilentError extends Error {
-  override readonly name = 'DatabaseSilentError';
-  readonly code = 'ETIMEDOUT';
+/** Why PostgreSQL cannot be used, and the code that the operating system or PostgreSQL would give. */
+const FAULTS = {
+  /** It keeps the connection open, but does not answer. */
+  silent: ['PostgreSQL does not answer', 'ETIMEDOUT'],
+  /** It answers, but this connection does not lead to it any more. */
+  lost: ['the connection to PostgreSQL was lost', 'ECONNRESET'],
+  /** It may lack changes, and not know of a COMMIT. */
+  standby: ['this PostgreSQL is a standby', '25006'],
+} as const;
 
-  constructor() {
-    super('PostgreSQL does not answer');
-  }
-}
+export class DatabaseError extends Error {
+  override readonly name = 'DatabaseError';
+  readonly code: string;
 
-/** PostgreSQL answers, but this connection does not lead to it any more. */
-export class ConnectionLostError extends Error {
-  override readonly name = 'ConnectionLostError';
-  readonly code = 'ECONNRESET';
-
-  constructor() {
-    super('the connection to PostgreSQL was lost');
-  }
-}
-
-/** PostgreSQL is a standby: it may lack changes, and not know of a COMMIT. The code is that of a write on a standby. */
-export class StandbyError extends Error {
-  override readonly name = 'StandbyError';
-  readonly code = '25006';
-
-  constructor() {
-    super('this PostgreSQL is a standby');
+  constructor(fault: keyof typeof FAULTS) {
+    const [message, code] = FAULTS[fault];
+    super(message);
+    this.code = code;
   }
 }
 
