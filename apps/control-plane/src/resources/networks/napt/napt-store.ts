@@ -52,9 +52,6 @@ export function naptText({ address, lowerPort, upperPort }: NaptKey): string {
   return `${formatIpv4(address)} ${lowerPort}-${upperPort}`;
 }
 
-/** More needed ranges of an address than this are read as one. */
-const MOST_RANGES = 8;
-
 /** The NAPT ranges that a group of changes needs: all that overlap one of the needed ranges, and maybe others. */
 export class WorkingNapts extends RowsTable<NaptAssignment, NaptKey> {
   static readonly open = (tables: WorkingTables): WorkingNapts => {
@@ -62,16 +59,20 @@ export class WorkingNapts extends RowsTable<NaptAssignment, NaptKey> {
     return new WorkingNapts(STORE);
   };
 
-  /** By address. */
-  private readonly ranges = new Map<number, readonly NaptKey[]>();
+  /** By address the least range that holds all needed ones. */
+  private readonly ranges = new Map<number, NaptKey>();
   /** By address and key. */
   private readonly current = new Map<number, Map<string, NaptAssignment>>();
 
   override need(range: NaptKey): void {
     super.need(range);
-    const ranges = [...(this.ranges.get(range.address) ?? []), range];
-    // Each of them is compared with the stored ones of the address.
-    this.ranges.set(range.address, ranges.length > MOST_RANGES ? [hull(ranges, range)] : ranges);
+    const { address } = range;
+    const known = this.ranges.get(address) ?? range;
+    this.ranges.set(address, {
+      address,
+      lowerPort: Math.min(known.lowerPort, range.lowerPort),
+      upperPort: Math.max(known.upperPort, range.upperPort),
+    });
   }
 
   /** The known ranges of an address. */
@@ -91,9 +92,9 @@ export class WorkingNapts extends RowsTable<NaptAssignment, NaptKey> {
 
   /** Those that share a port with one of the ranges, not only those with the same key. */
   protected override async select(tx: Transaction): Promise<NaptAssignment[]> {
-    const ranges = [...this.ranges.values()].flat();
+    const ranges = [...this.ranges.values()];
     const rows = await tx.$queryRaw<NaptRow[]>`
-      SELECT DISTINCT ${Prisma.raw(COLUMNS)}
+      SELECT ${Prisma.raw(COLUMNS)}
       FROM unnest(
         ${ranges.map(({ address }) => formatIpv4(address))}::inet[],
         ${ranges.map(({ lowerPort }) => lowerPort)}::integer[],
@@ -112,11 +113,4 @@ export class WorkingNapts extends RowsTable<NaptAssignment, NaptKey> {
     const ranges = this.current.get(assignment.address) ?? new Map<string, NaptAssignment>();
     this.current.set(assignment.address, ranges.set(naptText(assignment), assignment));
   }
-}
-
-/** The least range of the address that holds all of these. */
-function hull(ranges: readonly NaptKey[], { address }: NaptKey): NaptKey {
-  const lowerPort = Math.min(...ranges.map((range) => range.lowerPort));
-  const upperPort = Math.max(...ranges.map((range) => range.upperPort));
-  return { address, lowerPort, upperPort };
 }
