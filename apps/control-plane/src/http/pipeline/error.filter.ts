@@ -21,28 +21,27 @@ function toReply(
   if (error instanceof InvalidRequestError) {
     return { status: 422, headers: {}, body: { detail: error.faults } };
   }
-  const known = error instanceof RequestError ? error : toRequestError(error);
-  if (known !== null) {
-    const { status } = ERRORS[known.code];
-    return { status, headers: known.headers, body: { detail: known.detail } };
+  if (error instanceof RequestError) {
+    return {
+      status: ERRORS[error.code].status,
+      headers: error.headers,
+      body: { detail: error.detail },
+    };
   }
-  const { status, detail } = ERRORS.internal;
-  return { status, headers: {}, body: { detail, request_id: requestId } };
+  const code = codeOf(error);
+  const { status, detail } = ERRORS[code];
+  if (code === 'internal') return { status, headers: {}, body: { detail, request_id: requestId } };
+  // To repeat a change that was made is no retry.
+  const headers = code === 'commitUnknown' ? {} : { 'Retry-After': '1' };
+  return { status, headers, body: { detail } };
 }
 
-/** Errors of the database and the write queue; null for any other error. */
-function toRequestError(error: unknown): RequestError | null {
-  // No `Retry-After`: to repeat a change that was made is no retry.
-  if (error instanceof CommitUnknownError) return new RequestError('commitUnknown');
-  const code = unavailability(error);
-  return code && new RequestError(code, undefined, { 'Retry-After': '1' });
-}
-
-/** Why the request cannot be served at the moment (503, nothing was changed); null for any other failure. */
-function unavailability(error: unknown): ErrorCode | null {
+/** Of errors of the database and the write queue: nothing was changed, or nobody knows. */
+function codeOf(error: unknown): ErrorCode {
+  if (error instanceof CommitUnknownError) return 'commitUnknown';
   if (error instanceof WriteQueueTimeoutError || isLockTimeout(error)) return 'busy';
   if (error instanceof DatabaseMismatchError) return 'mismatch';
-  return isDatabaseUnreachable(error) ? 'databaseUnreachable' : null;
+  return isDatabaseUnreachable(error) ? 'databaseUnreachable' : 'internal';
 }
 
 /** As long as the longest body that is parsed whole, so that all of its clients get their response. */
