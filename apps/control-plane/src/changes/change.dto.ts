@@ -3,6 +3,7 @@ import { IsOptional } from 'class-validator';
 import { Example, exampleOf, type Json } from '../http/validation/dto.js';
 import {
   InPlaceOf,
+  IsAnswered,
   IntegerParameter,
   IsInteger,
   IsNestedList,
@@ -10,7 +11,6 @@ import {
   IsText,
   IsTime,
   Optional,
-  Rule,
 } from '../http/validation/rules.js';
 import { formatIpv4, formatIpv6 } from '../resources/networks/addresses/addresses.js';
 
@@ -66,7 +66,7 @@ class ChangedDto {
   @IsOneOf([...Object.values(RESOURCES).map(([name]) => name), ...OTHER_RESOURCES])
   resource!: string;
 
-  @Rule(() => null, {
+  @IsAnswered({
     description:
       'An id; 192.0.2.7/24; 192.0.2.1:1024-2047; profile_id and domain_hash; null where there is none.',
   })

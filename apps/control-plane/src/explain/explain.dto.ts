@@ -7,6 +7,7 @@ import {
   Convert,
   InPlaceOf,
   IntegerParameter,
+  IsAnswered,
   IsFlag,
   IsId,
   IsInteger,
@@ -17,7 +18,6 @@ import {
   IsTime,
   Optional,
   RequiredWithout,
-  Rule,
 } from '../http/validation/rules.js';
 import { IsNormalisedDomain } from '../resources/domain-lists/domain-check.js';
 import { LAST_PORT, parseIpv4, parseIpv6 } from '../resources/networks/addresses/addresses.js';
@@ -280,7 +280,7 @@ export class FlipDto {
   path!: string;
 
   @IsOptional()
-  @Rule(() => null, { type: 'object', additionalProperties: true })
+  @IsAnswered({ type: 'object', additionalProperties: true })
   body!: object | null;
 }
 

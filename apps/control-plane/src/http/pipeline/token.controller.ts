@@ -5,7 +5,7 @@ import { SCOPES } from '../callers/scope.js';
 import { ReadingEndpoint } from '../routing/endpoint.js';
 import type { Request, Response } from '../routing/http.js';
 import { Example, type Json } from '../validation/dto.js';
-import { IsList, IsOneOf, IsText, IsTime, Rule } from '../validation/rules.js';
+import { IsAnswered, IsList, IsOneOf, IsText, IsTime } from '../validation/rules.js';
 
 @Example<OwnTokenDto>({
   name: 'billing',
@@ -19,7 +19,7 @@ class OwnTokenDto {
 
   @IsOptional()
   @IsList()
-  @Rule(() => null, { type: 'string' }, { each: true })
+  @IsAnswered({ type: 'string' }, { each: true })
   sources!: readonly string[] | null;
 
   @IsOptional() @IsTime() expires!: string | null;

@@ -62,16 +62,9 @@ export function IsInteger(lowest: number, highest: number, each?: Each): Propert
   );
 }
 
-/** A number from `lowest` to `highest`, of an answer. */
-export function IsNumber(lowest: number, highest = Infinity): PropertyDecorator {
-  const isRight = (value: unknown): boolean =>
-    typeof value === 'number' && value >= lowest && value <= highest;
-  const msg = `Must be a number from ${lowest} to ${highest}`;
-  return Rule((value) => (isRight(value) ? null : { type: 'value_error', msg }), {
-    type: 'number',
-    minimum: lowest,
-    ...(Number.isFinite(highest) && { maximum: highest }),
-  });
+/** Of an answer, which is not read. */
+export function IsAnswered(schema: ValueSchema, each?: Each): PropertyDecorator {
+  return Rule(() => null, schema, each);
 }
 
 /** Id of a profile, block page, application or category. */

@@ -1,13 +1,13 @@
 import { Example, exampleOf } from '../../http/validation/dto.js';
 import {
   FlagParameter,
+  IsAnswered,
   IsId,
   IsInteger,
   IsList,
   IsNested,
   IsNestedList,
   Optional,
-  Rule,
 } from '../../http/validation/rules.js';
 import { BlockPageDto } from '../../resources/block-pages/block-page.dto.js';
 import { IsDomain } from '../../resources/domain-lists/domain-check.js';
@@ -97,7 +97,7 @@ const KEY = {
 };
 
 const IsCount = (): PropertyDecorator => IsInteger(0, Number.MAX_SAFE_INTEGER);
-const IsKey = (): PropertyDecorator => Rule(() => null, KEY, { each: true });
+const IsKey = (): PropertyDecorator => IsAnswered(KEY, { each: true });
 
 /** Keys of some of the records, in the order of the lists. */
 @Example<SamplesDto>({ added: ['198.51.100.0/24'], changed: [], removed: ['192.0.2.0/24'] })

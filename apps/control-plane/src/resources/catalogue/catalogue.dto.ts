@@ -5,6 +5,7 @@ import { Example, exampleOf } from '../../http/validation/dto.js';
 import {
   AbsentWhere,
   InPlaceOf,
+  IsAnswered,
   IsFlag,
   IsId,
   IsInteger,
@@ -14,7 +15,6 @@ import {
   IsText,
   IsTime,
   RequiredWithout,
-  Rule,
 } from '../../http/validation/rules.js';
 import { IsDomain, IsNormalisedDomain } from '../domain-lists/domain-check.js';
 
@@ -61,7 +61,7 @@ export class CatalogueSourceDto {
   @IsOptional() @IsText('a licence') licence!: string | null;
 
   /** Null: the definition does not say. */
-  @Rule(() => null, {
+  @IsAnswered({
     oneOf: [
       { type: 'boolean', nullable: true },
       { type: 'string', enum: ['unknown'] },

@@ -5,9 +5,9 @@ import { Prisma } from '../../generated/prisma/client.js';
 import { ReadingEndpoint } from '../../http/routing/endpoint.js';
 import { Example, exampleOf, type Json } from '../../http/validation/dto.js';
 import {
+  IsAnswered,
   IsInteger,
   IsNestedList,
-  IsNumber,
   IsOneOf,
   IsText,
   IsTime,
@@ -23,6 +23,8 @@ export class UpstreamDto {
 }
 
 const MAX = Number.MAX_SAFE_INTEGER;
+const IsAmount = () => IsAnswered({ type: 'number', minimum: 0 });
+const IsRatio = () => IsAnswered({ type: 'number', minimum: 0, maximum: 1 });
 
 /** Null where nothing was said: by a resolver of another version, or of a ratio of nothing. */
 @Example<ResolverDto>({
@@ -50,13 +52,13 @@ export class ResolverDto {
   @IsOneOf(['live', 'catching_up', 'missing']) state!: string;
   @IsInteger(0, MAX) revision!: number;
   @IsOptional() @IsInteger(0, MAX) behind_revisions!: number | null;
-  @IsOptional() @IsNumber(0) behind_seconds!: number | null;
+  @IsOptional() @IsAmount() behind_seconds!: number | null;
   @IsOptional() @IsInteger(0, MAX) catalogue!: number | null;
   @IsTime() last_seen!: string;
   @IsOptional() @IsInteger(0, MAX) threads!: number | null;
-  @IsOptional() @IsNumber(0) answers_per_second!: number | null;
-  @IsOptional() @IsNumber(0, 1) cache_hit_ratio!: number | null;
-  @IsOptional() @IsNumber(0, 1) blocked_ratio!: number | null;
+  @IsOptional() @IsAmount() answers_per_second!: number | null;
+  @IsOptional() @IsRatio() cache_hit_ratio!: number | null;
+  @IsOptional() @IsRatio() blocked_ratio!: number | null;
   @IsNestedList(() => UpstreamDto) upstreams!: UpstreamDto[];
 }
 
