@@ -88,10 +88,10 @@ export class CatalogueUpdater {
 
   /**
    * The jobs that keep the catalogue up to date: two, so that a slow URL does not delay changes of the definition and
-   * its files. A failed run is not retried: the next one follows soon, and each source has its own retry delay.
+   * its files. Each source has its own retry delay.
    */
   jobs(everyMs: number): Job[] {
-    const schedule = { everyMs, attempts: 1, firstRetryDelayMs: everyMs, isQueued: true };
+    const schedule = { everyMs, isQueued: true };
     return [
       { name: 'catalogue-look', ...schedule, run: (signal) => this.update(signal) },
       { name: 'catalogue-sources', ...schedule, run: (signal) => this.refreshUrls(signal) },

@@ -9,7 +9,6 @@ import { replaced } from '../revisions/change-record.js';
 import { digestOfRows } from './entity-tables.js';
 
 const EVERY_MS = 24 * 60 * 60_000;
-const RETRY_MS = 60_000;
 
 /**
  * The job that computes the digest of all rows anew and compares it with that of the head. They differ when somebody
@@ -28,8 +27,6 @@ export function digestScrub(snapshots: Pool, registry: Registry, log: Logger): J
   return {
     name: 'scrub-digest',
     everyMs: EVERY_MS,
-    attempts: 3,
-    firstRetryDelayMs: RETRY_MS,
     run: async (signal) => {
       const snapshot = await Snapshot.open(snapshots);
       try {

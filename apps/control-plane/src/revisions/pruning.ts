@@ -45,12 +45,10 @@ const DELETE_RECORDS = `
 
 /** The jobs that limit the size of the change log, and delete the records of changes that are older than `days`. */
 export function pruningJobs(pool: Pool, days: number, log: Logger): readonly Job[] {
-  const retries = { attempts: 3, firstRetryDelayMs: 1_000 };
   return [
     {
       name: 'prune-change-log',
       everyMs: 60_000,
-      ...retries,
       run: async (signal) => {
         const changes = await pruneChangeLog(pool, signal);
         if (changes > 0) log.info({ changes }, 'change log pruned');
@@ -59,7 +57,6 @@ export function pruningJobs(pool: Pool, days: number, log: Logger): readonly Job
     {
       name: 'prune-change-records',
       everyMs: 60 * 60_000,
-      ...retries,
       run: async (signal) => {
         const records = await pruneChangeRecords(pool, days, signal);
         if (records > 0) log.info({ records }, 'records of changes pruned');

@@ -11,9 +11,6 @@ export interface Job {
   readonly name: string;
   /** Time between two starts. The next run waits for a run that takes longer. */
   readonly everyMs: number;
-  /** Number of attempts when a run throws. The delay doubles each time. */
-  readonly attempts: number;
-  readonly firstRetryDelayMs: number;
   /** Whether the replicas share its runs through the queue in Redis. */
   readonly isQueued?: boolean;
   /**
@@ -160,7 +157,7 @@ export class JobScheduler {
     try {
       const state = (await readStates(client, [job])).get(job.name);
       // Anybody who reaches Redis can add jobs to the queue.
-      if (leftUntilDue(job, state) > delayAfter(job, state) / 2) return;
+      if (state && leftUntilDue(job, state) > delayAfter(job, state) / 2) return;
       await client.query(START, [job.name]);
       if (await this.attempt(client, job, state)) await client.query(SUCCEED, [job.name]);
     } finally {
@@ -211,11 +208,11 @@ async function readStates(
   return new Map(rows.map((state) => [state.name, state]));
 }
 
-/** Time from the last start to the next one. */
-function delayAfter({ everyMs, attempts, firstRetryDelayMs }: Job, state?: JobState): number {
-  const failures = state?.failures ?? 0;
-  if (failures === 0 || failures >= attempts) return everyMs;
-  return Math.min(firstRetryDelayMs * 2 ** (failures - 1), everyMs);
+const FIRST_RETRY_MS = 1_000;
+
+/** Time from the last start to the next one. After a run that has failed it doubles each time. */
+function delayAfter({ everyMs }: Job, { failures }: Pick<JobState, 'failures'>): number {
+  return failures === 0 ? everyMs : Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), everyMs);
 }
 
 /** 0 or less: it is due. A start in the future was before the clock of the database was set back. */

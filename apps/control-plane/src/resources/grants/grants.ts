@@ -162,8 +162,6 @@ export function grantExpiry(
   return {
     name: 'remove-ended-grants',
     everyMs: EVERY_MS,
-    attempts: 3,
-    firstRetryDelayMs: 1_000,
     run: async (signal) => {
       let removed = 0;
       for (;;) {
