@@ -225,7 +225,7 @@ describe('GroupCommit', () => {
       impatient.submit(page(2)),
     ]);
     expect(first).toMatchObject({ type: 'changed' });
-    expect(late).toMatchObject({ type: 'failed', reason: { name: 'WriteQueueTimeoutError' } });
+    expect(late).toMatchObject({ type: 'failed', reason: { code: '55P03' } });
     await impatient.submit(page(3));
     expect(await pages()).toEqual([1, 3]);
   });

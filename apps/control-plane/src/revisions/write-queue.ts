@@ -23,15 +23,6 @@ interface WaitingTask {
   readonly timeout: NodeJS.Timeout;
 }
 
-/** A task was not started, because the tasks before it took too long. */
-export class WriteQueueTimeoutError extends Error {
-  override readonly name = 'WriteQueueTimeoutError';
-
-  constructor() {
-    super('the tasks before it took too long');
-  }
-}
-
 /** Runs tasks one at a time, first in, first out. */
 export class WriteQueue {
   /** In insertion order. */
@@ -41,7 +32,7 @@ export class WriteQueue {
   /**
    * @param task a new function each time.
    * @param deadline until when it waits to be started.
-   * @throws WriteQueueTimeoutError when it is not started in time, DatabaseError when a task before it found
+   * @throws DatabaseError `busy` when it is not started in time, `silent` when a task before it found
    *   that the database does not answer. It is never started then.
    */
   async run<T>(task: () => Promise<T>, deadline: Deadline): Promise<T> {
@@ -75,7 +66,7 @@ export class WriteQueue {
     return new Promise((start, fail) => {
       const timeout = setTimeout(() => {
         this.waiting.delete(task);
-        fail(new WriteQueueTimeoutError());
+        fail(new DatabaseError('busy'));
       }, leftMs);
       this.waiting.set(task, { start, fail, timeout });
     });

@@ -7,7 +7,6 @@ import {
   isLockTimeout,
 } from '../../platform/database/database-errors.js';
 import { PROCESS, type Process } from '../../process.js';
-import { WriteQueueTimeoutError } from '../../revisions/write-queue.js';
 import { type ErrorCode, ERRORS, RequestError } from '../errors/errors.js';
 import type { Request, Response } from '../routing/http.js';
 import { InvalidRequestError } from '../validation/fault.js';
@@ -39,7 +38,7 @@ function toReply(
 /** Of errors of the database and the write queue: nothing was changed, or nobody knows. */
 function codeOf(error: unknown): ErrorCode {
   if (error instanceof CommitUnknownError) return 'commitUnknown';
-  if (error instanceof WriteQueueTimeoutError || isLockTimeout(error)) return 'busy';
+  if (isLockTimeout(error)) return 'busy';
   if (error instanceof DatabaseMismatchError) return 'mismatch';
   return isDatabaseUnreachable(error) ? 'databaseUnreachable' : 'internal';
 }

@@ -104,6 +104,8 @@ const FAULTS = {
   lost: ['the connection to PostgreSQL was lost', 'ECONNRESET'],
   /** It may lack changes, and not know of a COMMIT. */
   standby: ['this PostgreSQL is a standby', '25006'],
+  /** Its changes take too long for those behind them, in this process or in others. */
+  busy: ['the changes before it took too long', '55P03'],
 } as const;
 
 export class DatabaseError extends Error {
@@ -130,7 +132,7 @@ export function isStatementTimeout(error: unknown): boolean {
   return isLockTimeout(error) || (error as Fields | null)?.['code'] === '57014';
 }
 
-/** Whether an error of `pg` says that a lock was held for too long: `lock_not_available`. */
+/** Whether changes were waited for in vain, by the queue or by PostgreSQL: `lock_not_available`. */
 export function isLockTimeout(error: unknown): boolean {
   return (error as Fields | null)?.['code'] === '55P03';
 }
