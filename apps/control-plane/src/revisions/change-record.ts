@@ -2,7 +2,6 @@ import {
   type Change,
   Digest,
   encodeChange,
-  type EncodedChange,
   type EncodedOperation,
   type Entities,
   type EntityKind,
@@ -12,6 +11,7 @@ import {
   type Row,
   toRow,
 } from '@weir/config-model';
+import type { PublishedChange } from '@weir/change-feed';
 import type { Span } from '@weir/telemetry';
 import { AsyncLocalStorage } from 'node:async_hooks';
 
@@ -157,7 +157,7 @@ export const EVERY_PROFILE = -1;
 /** A change that has been made: what is logged and recorded. It is final only when its transaction is committed. */
 export interface MadeChange<T = unknown> extends ChangeOrigin {
   readonly result: T;
-  readonly change: EncodedChange & Head;
+  readonly change: PublishedChange;
   /** The ids of those that it concerns. */
   readonly profiles: readonly number[];
   /** As of `WorkResult`. */

@@ -20,15 +20,17 @@ import { Deadline, WriteQueue } from './write-queue.js';
 
 /** A transaction that replaces the whole configuration. */
 export interface Replacement {
-  /** Locks the head, writes, and logs the change with its author. @param waitMs longest wait for the head. */
-  load(author: Author, waitMs: number): Promise<LoadedReplacement>;
+  /**
+   * Locks the head, writes, and logs the change with its author.
+   * @param waitMs longest wait for the head.
+   * @throws InvalidRequestError when another catalogue came in force meanwhile, to which it does not fit; the error of
+   *   PostgreSQL
+   */
+  load(
+    author: Author,
+    waitMs: number,
+  ): Promise<{ readonly change: MadeChange['change']; readonly transaction: TransactionIdentity }>;
   commit(): Promise<void>;
-}
-
-/** A replacement that is written and logged, and not yet committed. */
-export interface LoadedReplacement {
-  readonly change: MadeChange['change'];
-  readonly transaction: TransactionIdentity;
 }
 
 /** Longest times to wait for a change: until the resolvers have applied it, and for those before it. */

@@ -3,8 +3,7 @@ import { startThread } from '@weir/ops';
 import type { Worker } from 'node:worker_threads';
 import { type Fault, InvalidRequestError } from '../../http/validation/fault.js';
 import type { ActiveApplications } from '../../resources/applications/active-applications.js';
-import type { Author } from '../../revisions/change-record.js';
-import type { LoadedReplacement } from '../../revisions/configuration-writer.js';
+import type { Replacement } from '../../revisions/configuration-writer.js';
 import type { DryRunDto } from '../read/init.dto.js';
 
 /** What the thread is started with. */
@@ -14,19 +13,11 @@ export interface ThreadSettings {
 }
 
 /** What the thread is asked to do with a body, one after the other. */
-export interface Steps {
+export interface Steps extends Replacement {
   /** @returns whether more of the body is needed. */
   push(bytes: Uint8Array): boolean;
   /** The body is whole. @throws InvalidRequestError */
   check(applications: ActiveApplications): void;
-  /**
-   * Writes and logs it, in a transaction that has locked the head.
-   * @param waitMs longest wait for the head.
-   * @throws InvalidRequestError when another catalogue came in force meanwhile, to which it does not fit; the error of
-   *   PostgreSQL
-   */
-  load(author: Author, waitMs: number): Promise<LoadedReplacement>;
-  commit(): Promise<void>;
   /** Compares it with what is stored, in place of `load` and `commit`. @throws as `load` */
   compare(): Promise<DryRunDto>;
   /** Also ends a transaction that was not committed. */

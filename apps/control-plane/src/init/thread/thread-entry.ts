@@ -18,7 +18,7 @@ import {
 import { DomainHasher } from '../../resources/domain-lists/domain-check.js';
 import { lockHead, logChanges } from '../../revisions/change-log.js';
 import { type Author, replaced } from '../../revisions/change-record.js';
-import type { LoadedReplacement } from '../../revisions/configuration-writer.js';
+import type { Replacement } from '../../revisions/configuration-writer.js';
 import { Deadline } from '../../revisions/write-queue.js';
 import { findDraftFaults } from '../check/draft-faults.js';
 import { digestOfDraft, type Draft } from '../draft/draft.js';
@@ -84,7 +84,7 @@ class InitBody implements Steps {
     this.checked = { draft, digest: digestOfDraft(draft), checkedWith: head };
   }
 
-  load(author: Author, waitMs: number): Promise<LoadedReplacement> {
+  load(author: Author, waitMs: number): ReturnType<Replacement['load']> {
     const deadline = new Deadline(waitMs);
     return this.begin((client, checked) => write(client, checked, author, deadline));
   }
@@ -126,7 +126,7 @@ async function write(
   checked: CheckedDraft,
   author: Author,
   deadline: Deadline,
-): Promise<LoadedReplacement> {
+): ReturnType<Replacement['load']> {
   await client.query('BEGIN');
   const idleInTransactionMs = IDLE_IN_TRANSACTION_MS;
   const { head, transaction } = await lockHead(client, { deadline, idleInTransactionMs });
